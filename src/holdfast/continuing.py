@@ -39,18 +39,14 @@ def play_batch(state: Any, player: Any, w: np.ndarray, batch: Batch) -> tuple[An
 class Game:
     """A game that goes on: the state of its player, and the counts of all rounds so far.
 
-    Parameters
-    ----------
-    player : a player
-    adversary : an adversary
-        For the checks at the start, and for the type of its rows. No round is played.
+    Parameters:
+        player (a player):
+        adversary (an adversary): For the checks at the start, and for the type of its rows. No round is
+            played.
 
-    Attributes
-    ----------
-    rounds, kept_count, unmeasured_count : int
-        As in `holdfast.play.Record`.
-    is_native : bool
-        Whether the game is compiled, and its state in native memory.
+    Attributes:
+        rounds, kept_count, unmeasured_count: As in `holdfast.play.Record`.
+        is_native: Whether the game is compiled, and its state in native memory.
     """
 
     def __init__(self, player: Any, adversary: Any) -> None:

@@ -39,33 +39,24 @@ def recommended(
     `Guarded`, which has a theorem too: features are always filtered, and so are targets in units of their
     running scale, or else gradients. The gradients of labels are filtered for each label.
 
-    Parameters
-    ----------
-    regression
-        Whether targets are numbers, which are standardised too, or labels -1 and +1.
-    outliers : "auto", a share below 1, a count, or a filter
-        How many rounds may be wrong. "auto" tolerates, in `Steady`, 15 % of wrong rows and 15 % of wrong
-        targets for numbers, 15 % of wrong rows and some 5 % of wrong labels for labels. With `Guarded` it
-        tolerates 10 % of wrong rows and targets, and 1 % of wrong labels in rows whose features are not
-        wrong, for each label. 0 keeps every round.
-    learner
-        If features are scaled, it has one weight more than there are features, for the constant. By default
-        that of `default_learner`.
-    scale
-        Whether features, and targets, have a running scale.
-    memory : "auto" or a number of rounds
-        With `Steady`, the longest memory of a regression; "auto" is for ever.
-    patience : "auto" or a number of rounds
-        So many bad rounds in a row are withstood, and after a change of units about so many good ones are
-        lost. "auto" is 1,000.
-    delay
-        The number of rounds of a batch that is predicted before it is learned from; 0 if the batches begin
-        where the game is told so. Only `Steady` is judged by it.
-    weighted
-        Whether rounds have weights. For `Steady`.
+    Parameters:
+        regression: Whether targets are numbers, which are standardised too, or labels -1 and +1.
+        outliers ("auto", a share below 1, a count, or a filter): How many rounds may be wrong. "auto"
+            tolerates, in `Steady`, 15 % of wrong rows and 15 % of wrong targets for numbers, 15 % of wrong
+            rows and some 5 % of wrong labels for labels. With `Guarded` it tolerates 10 % of wrong rows and
+            targets, and 1 % of wrong labels in rows whose features are not wrong, for each label. 0 keeps
+            every round.
+        learner: If features are scaled, it has one weight more than there are features, for the constant. By
+            default that of `default_learner`.
+        scale: Whether features, and targets, have a running scale.
+        memory ("auto" or a number of rounds): With `Steady`, the longest memory of a regression; "auto" is
+            for ever.
+        patience ("auto" or a number of rounds): So many bad rounds in a row are withstood, and after a change
+            of units about so many good ones are lost. "auto" is 1,000.
+        delay: The number of rounds of a batch that is predicted before it is learned from; 0 if the batches
+            begin where the game is told so. Only `Steady` is judged by it.
+        weighted: Whether rounds have weights. For `Steady`.
 
-    Examples
-    --------
     >>> recommended(regression=False, memory=10_000, delay=50).learner.memories.tolist()
     [10000.0, 10000.0, 100.0]
     """

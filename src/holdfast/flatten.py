@@ -143,8 +143,6 @@ def digest(description: Any) -> str:
 def layout_digest(state: Any) -> str:
     """A digest of the names, types and shapes in a state. States of the same layout have the same digest.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> ogd = hf.OGD(hf.Ball(1.0))
     >>> layout_digest(ogd.init(3)) == layout_digest(ogd.init(3))

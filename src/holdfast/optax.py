@@ -108,10 +108,8 @@ def audit_of(state: Any) -> dict[str, list[Any]]:
     `jax.tree.leaves`, with per="tensor". Steps of the warm-up are in the table. Not for use inside of jit: it
     waits for the device.
 
-    Parameters
-    ----------
-    state
-        A `GuardedOptState`, or a state that has one somewhere inside, such as that of a chain.
+    Parameters:
+        state: A `GuardedOptState`, or a state that has one somewhere inside, such as that of a chain.
     """
     leaves = jax.tree.leaves(state, is_leaf=lambda part: isinstance(part, GuardedOptState))
     found = [part for part in leaves if isinstance(part, GuardedOptState)]
@@ -151,34 +149,24 @@ def guarded(
     Everything is an array operation: it runs under jit, scan, vmap and pmap, without a callback to the host.
     All that moves weights must be inside, weight decay too. Average the gradients over the devices before.
 
-    Parameters
-    ----------
-    inner
-        What takes the step: an optimizer, or a chain.
-    outliers : float, int or filter
-        The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
-        `TopShare` of holdfast.
-    window
-        The memory in steps. Norms shrink during training, and a memory without end (None) would let every
-        late spike pass.
-    slack
-        How much larger than usual a norm may be.
-    per
-        What is measured: all gradients together, or each array. One bad array skips the whole step.
-    history
-        The number of last skipped steps that `audit_of(state)` can tell of.
+    Parameters:
+        inner: What takes the step: an optimizer, or a chain.
+        outliers (float, int or filter): The share of steps that may be bad, if below 1; how many of them may
+            be, otherwise; or a `TopK` or `TopShare` of holdfast.
+        window: The memory in steps. Norms shrink during training, and a memory without end (None) would let
+            every late spike pass.
+        slack: How much larger than usual a norm may be.
+        per: What is measured: all gradients together, or each array. One bad array skips the whole step.
+        history: The number of last skipped steps that `audit_of(state)` can tell of.
 
-    Returns
-    -------
-    optax.GradientTransformationExtraArgs
-        Its state is a `GuardedOptState`. Extra arguments go to `inner`.
+    Returns:
+        optax.GradientTransformationExtraArgs: Its state is a `GuardedOptState`. Extra arguments go to
+            `inner`.
 
     Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
     steps can be taken at all: if at most k_t of the remembered steps are outliers, no gradient larger than
     `slack` times the largest of the others, of the last two windows, ever moves a weight.
 
-    Examples
-    --------
     >>> optimizer = guarded(optax.sgd(0.1), outliers=1)
     >>> params = jnp.array([1.0, -1.0])
     >>> state = optimizer.init(params)

@@ -52,25 +52,16 @@ class Tracker:
     Widths of several coverages follow on their own, and are given in order: each is at least those of the
     smaller coverages.
 
-    Parameters
-    ----------
-    coverage
-        The share of scores to cover, or several shares, increasing, each in (0, 1).
-    step
-        By how much a miss moves the logarithm of a width, about. Larger steps follow faster, and the width
-        is less steady.
-    filter
-        Which misses count. `Everything()` counts all.
-    least
-        No width is smaller.
+    Parameters:
+        coverage: The share of scores to cover, or several shares, increasing, each in (0, 1).
+        step: By how much a miss moves the logarithm of a width, about. Larger steps follow faster, and the
+            width is less steady.
+        filter: Which misses count. `Everything()` counts all.
+        least: No width is smaller.
 
-    Guarantee
-    ---------
-    Theorems I and II (`docs/math.md`, 12), for any scores, any forecasts, and every set of good rounds;
-    `bounds.theorem_i` and `bounds.theorem_ii` compute them.
+    Guarantee: Theorems I and II (`docs/math.md`, 12), for any scores, any forecasts, and every set of good
+    rounds; `bounds.theorem_i` and `bounds.theorem_ii` compute them.
 
-    Examples
-    --------
     >>> tracker, rng = Tracker([0.5, 0.9]), np.random.default_rng(0)
     >>> state = tracker.begin()
     >>> for score in abs(rng.standard_normal(5000)):

@@ -26,16 +26,13 @@ _LARGEST = 600.0  # a margin; exp(600) is a score that every filter can read
 class IntervalReport(NamedTuple):
     """How intervals of one coverage have done.
 
-    Attributes
-    ----------
-    coverage, width
-        The share of the targets to cover, and half of the length of an interval now; infinite before the
-        first. For labels exp(-m): all labels with a margin of at least m are in the set.
-    rows, misses, ignored
-        Rows that had an interval before they were learned from; those whose target was outside; those of
-        them that did not count, because they were too far.
-    labels
-        Whether it is about sets of labels.
+    Attributes:
+        coverage, width: The share of the targets to cover, and half of the length of an interval now;
+            infinite before the first. For labels exp(-m): all labels with a margin of at least m are in the
+            set.
+        rows, misses, ignored: Rows that had an interval before they were learned from; those whose target was
+            outside; those of them that did not count, because they were too far.
+        labels: Whether it is about sets of labels.
     """
 
     coverage: float
@@ -81,8 +78,6 @@ class Widths:
 
     Scores may come in parts: the widths have the same bits.
 
-    Examples
-    --------
     >>> widths = Widths(NUMBERS)
     >>> widths.add_forecasts(np.ones(5000), 1.0 + np.random.default_rng(0).standard_normal(5000))
     >>> round(widths.at(0.9), 1)
@@ -242,8 +237,6 @@ class Gaps(NamedTuple):
     The width of intervals follows the errors of rows as they were. So it says nothing about a row that lacks
     a cell which was hardly ever missing.
 
-    Examples
-    --------
     >>> seen = Gaps().add(np.array([[1.0, np.nan], [2.0, 3.0]]))
     >>> seen.are_new(np.array([[np.nan, 1.0], [1.0, np.nan]])).tolist()
     [True, False]

@@ -24,8 +24,6 @@ class Form(NamedTuple):
 
     A cell may lack the unit. One with another unit is no number of this column: 500 m is not 500 km.
 
-    Examples
-    --------
     >>> Form("€", ",", ".").read("1.234,56 €"), Form("%").read("12 %"), Form("km").read("500 m")
     (1234.56, 12.0, None)
     """

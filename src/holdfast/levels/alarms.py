@@ -17,19 +17,14 @@ class Event(NamedTuple):
     A glitch is told when it is over, a change when it is sure, and frozen when it begins and, as the same
     event with an end, when it is over. Rows count from 1, and of a `Level` only those with a finite number.
 
-    Attributes
-    ----------
-    kind
-        "glitch", "change" or "frozen".
-    begin, end
-        The first row and the last; `end` of a change is the row in which it was sure, that of a frozen stream
-        is 0 until it is known.
-    value
-        The first odd value, or the one that comes again and again. Of a filter, it is the size of the row.
-    low, high
-        Where it was expected; of a filter, 0 and the threshold.
-    key
-        Of which stream, if there are several: a key, or the column that was odd.
+    Attributes:
+        kind: "glitch", "change" or "frozen".
+        begin, end: The first row and the last; `end` of a change is the row in which it was sure, that of a
+            frozen stream is 0 until it is known.
+        value: The first odd value, or the one that comes again and again. Of a filter, it is the size of the
+            row.
+        low, high: Where it was expected; of a filter, 0 and the threshold.
+        key: Of which stream, if there are several: a key, or the column that was odd.
     """
 
     kind: str
@@ -132,13 +127,9 @@ class Events:
 
     Each event comes once. If nobody asks, the oldest are dropped.
 
-    Parameters
-    ----------
-    most
-        So many events may wait.
+    Parameters:
+        most: So many events may wait.
 
-    Examples
-    --------
     >>> events = Events()
     >>> events(Event("glitch", 7, 7, 99.0, 18.0, 22.0))
     >>> [event.kind for event in events], list(events)

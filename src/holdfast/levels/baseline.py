@@ -66,34 +66,21 @@ class Baseline:
     *Frozen* is what `Repeats` says. Then nothing else changes. The same odd value `patience` times in a row
     is frozen, too, and no change, if so many equal ones are unlikely; it may have been so before.
 
-    Parameters
-    ----------
-    coverage
-        The share of the values in the interval.
-    season
-        The number of rows after which values repeat; 0 for none.
-    patience
-        So many odd values in a row are a change.
-    alarms
-        At most this share of the values of a clean stream begins to be odd.
-    rate
-        How fast the level moves, in (0, 1].
-    repeats : Repeats
-        For frozen streams; by default with the chance `alarms`.
-    factors : computed
-        Of spread, width and limit: for a value that is nearer, and for one that is not.
-    level_rate, phase_rate : computed
-        By how much the level moves, and its distance in a row of the season.
-    block : computed
-        The values of a block.
+    Parameters:
+        coverage: The share of the values in the interval.
+        season: The number of rows after which values repeat; 0 for none.
+        patience: So many odd values in a row are a change.
+        alarms: At most this share of the values of a clean stream begins to be odd.
+        rate: How fast the level moves, in (0, 1].
+        repeats (Repeats): For frozen streams; by default with the chance `alarms`.
+        factors (computed): Of spread, width and limit: for a value that is nearer, and for one that is not.
+        level_rate, phase_rate (computed): By how much the level moves, and its distance in a row of the
+            season.
+        block (computed): The values of a block.
 
-    Guarantee
-    ---------
-    Theorem I (`docs/math.md`, 12), because it holds for any rule for counting: for spread and width between
-    two changes, for the limit between two ends of blocks. None for the level.
+    Guarantee: Theorem I (`docs/math.md`, 12), because it holds for any rule for counting: for spread and
+    width between two changes, for the limit between two ends of blocks. None for the level.
 
-    Examples
-    --------
     >>> baseline = Baseline()
     >>> state = baseline.begin()
     >>> for value in np.random.default_rng(0).normal(50.0, 2.0, 1000).tolist():

@@ -33,17 +33,11 @@ class Repeats:
     the run must be twice as long as any before it: so a stream whose values do not repeat independently, such
     as rain, gives few alarms, at most log2(T) in T rows beyond those that are likely.
 
-    Parameters
-    ----------
-    chance
-        A probability. It is squared, because every row is the start of a run.
+    Parameters:
+        chance: A probability. It is squared, because every row is the start of a run.
 
-    Guarantee
-    ---------
-    None but the number of alarms above.
+    Guarantee: None but the number of alarms above.
 
-    Examples
-    --------
     >>> repeats = Repeats()
     >>> state = repeats.begin()
     >>> for value in [1.0, 2.0, 3.0] * 20 + [7.0] * 5:
@@ -111,17 +105,11 @@ class FrozenColumns:
 
     Cells that are not finite are in no run of equal ones.
 
-    Parameters
-    ----------
-    names
-        Of the columns; each is the `key` of its events.
-    on_event
-        Called with each `Event`.
-    repeats
-        The rule.
+    Parameters:
+        names: Of the columns; each is the `key` of its events.
+        on_event: Called with each `Event`.
+        repeats: The rule.
 
-    Examples
-    --------
     >>> frozen = FrozenColumns(["a", "b"], print)
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> X[150:170, 1] = 7.0

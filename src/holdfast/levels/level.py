@@ -23,14 +23,10 @@ _COST = 0.1  # of a value in Python, over that of a round of AdaGrad
 class Reading(NamedTuple):
     """What is known after a value.
 
-    Attributes
-    ----------
-    level, spread
-        The usual value, and the distance within which half of the values are.
-    kept
-        Whether the value was ordinary. One that is not a finite number is not.
-    low, high
-        The interval of the next value. Infinite before 16 values.
+    Attributes:
+        level, spread: The usual value, and the distance within which half of the values are.
+        kept: Whether the value was ordinary. One that is not a finite number is not.
+        low, high: The interval of the next value. Infinite before 16 values.
     """
 
     level: float
@@ -74,23 +70,14 @@ class Level:
     - *change*: the stream is different since a row;
     - *frozen*: the same value has come too often in a row for this stream.
 
-    Parameters
-    ----------
-    coverage
-        The share of the values in the intervals.
-    season
-        The number of values after which they repeat, such as 24 for hours; 0 for none.
-    patience
-        So many odd values in a row are a change, fewer are a glitch.
-    alarms
-        At most this share of the values of a clean stream is odd.
-    on_event
-        Called with each `Event`. What it raises goes to the caller; a `Webhook` raises nothing.
-    key
-        The name of the stream, which its events have.
+    Parameters:
+        coverage: The share of the values in the intervals.
+        season: The number of values after which they repeat, such as 24 for hours; 0 for none.
+        patience: So many odd values in a row are a change, fewer are a glitch.
+        alarms: At most this share of the values of a clean stream is odd.
+        on_event: Called with each `Event`. What it raises goes to the caller; a `Webhook` raises nothing.
+        key: The name of the stream, which its events have.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> level = hf.Level()
     >>> for value in np.random.default_rng(0).normal(20.0, 1.0, 500):

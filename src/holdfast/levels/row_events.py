@@ -23,24 +23,15 @@ class Decisions:
     first of them `patience` more were skipped than kept, it is a *change*, told in that row; then nothing is
     told until as many were kept. Nothing is told of the first rows, because a filter that knows little skips.
 
-    Parameters
-    ----------
-    patience
-        So many rows that are skipped in a row are a change, fewer are a glitch.
-    on_event
-        Called with each `Event`.
-    key
-        The name of the stream.
-    first
-        Nothing is told of so many rows, and of those before one is kept.
+    Parameters:
+        patience: So many rows that are skipped in a row are a change, fewer are a glitch.
+        on_event: Called with each `Event`.
+        key: The name of the stream.
+        first: Nothing is told of so many rows, and of those before one is kept.
 
-    Guarantee
-    ---------
-    None; but there are at most as many events as rows that were skipped, and a filter's own guarantee limits
-    these.
+    Guarantee: None; but there are at most as many events as rows that were skipped, and a filter's own
+    guarantee limits these.
 
-    Examples
-    --------
     >>> decisions = Decisions(patience=3, on_event=print, first=0)
     >>> for row, kept in enumerate([False, True, False, True, False, False, False, False], start=1):
     ...     decisions.add(row, kept, size=9.0, threshold=2.0)
@@ -138,17 +129,11 @@ class RowEvents:
     With keys, the skipped rows of each key are events of their own. A key is in no list until a row of it was
     skipped, so memory does not grow with their number.
 
-    Parameters
-    ----------
-    names
-        Of the columns in which to look for frozen cells.
-    on_event
-        Called with each `Event`.
-    patience
-        So many skipped rows in a row are a change, fewer are a glitch.
+    Parameters:
+        names: Of the columns in which to look for frozen cells.
+        on_event: Called with each `Event`.
+        patience: So many skipped rows in a row are a change, fewer are a glitch.
 
-    Examples
-    --------
     >>> events = RowEvents(["a"], print)
     >>> X = np.random.default_rng(0).normal(size=(100, 1))
     >>> X[80:90] = 7.0

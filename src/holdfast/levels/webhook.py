@@ -17,18 +17,12 @@ class Webhook:
     time. If it fails `tries` times, or if more than `waiting` events wait, events are dropped, counted in
     `dropped`, and the log says so.
 
-    Parameters
-    ----------
-    url
-        http or https.
-    tries
-        How often an event is sent.
-    waiting
-        How many events may wait.
-    timeout
-        Seconds to wait for an answer.
-    pause
-        Seconds before the second try.
+    Parameters:
+        url: http or https.
+        tries: How often an event is sent.
+        waiting: How many events may wait.
+        timeout: Seconds to wait for an answer.
+        pause: Seconds before the second try.
     """
 
     def __init__(

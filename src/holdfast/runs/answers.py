@@ -24,8 +24,6 @@ class Answers:
 
     The baseline predicts the mean of the targets learned from so far, or the most frequent label.
 
-    Examples
-    --------
     >>> answers = Answers(labels=0)
     >>> scores, targets = np.array([2.0, 2.5]), np.array([3.0, 5.0])
     >>> answers.add(scores[:, None], scores, targets, np.array([True, True]))

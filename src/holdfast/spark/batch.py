@@ -58,35 +58,27 @@ def learn(
     models are those of `holdfast learn --key --no-prior`, bit for bit. If two rows of a key have the same
     order, only one is learned from, and the other is "late" in the audit.
 
-    Parameters
-    ----------
-    df : DataFrame
-    key, target, order : names of columns
-        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a
-        timestamp.
-    features, drop : names of columns, optional
-        Predict from these columns, or from all but these. Default: from all but key, target and order.
-    labels : texts, optional
-        All labels, if the first rows do not have them.
-    sample : DataFrame, optional
-        Rows to choose the encoding of the columns from. Default: the first 10,000 rows.
-    partitions : int, optional
-        How many tasks learn. Default: `spark.sql.shuffle.partitions`.
-    groups : int, optional
-        The keys are divided into so many groups. A task learns group after group, and the rows of a group
-        must fit into its memory. Default: 8 for each partition.
-    compiled : bool, optional
-        Whether to compile. The result is the same. Default: as `holdfast learn`.
-    verbose : bool
-        Print task and encoding, as `holdfast learn` does.
-    **settings
-        task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast learn --help`.
+    Parameters:
+        df (DataFrame):
+        key, target, order (names of columns): A key is text, a whole number, a truth value or a date. An
+            order is a whole number, a date or a timestamp.
+        features, drop (names of columns, optional): Predict from these columns, or from all but these.
+            Default: from all but key, target and order.
+        labels (texts, optional): All labels, if the first rows do not have them.
+        sample (DataFrame, optional): Rows to choose the encoding of the columns from. Default: the first
+            10,000 rows.
+        partitions: How many tasks learn. Default: `spark.sql.shuffle.partitions`.
+        groups: The keys are divided into so many groups. A task learns group after group, and the rows of a
+            group must fit into its memory. Default: 8 for each partition.
+        compiled: Whether to compile. The result is the same. Default: as `holdfast learn`.
+        verbose: Print task and encoding, as `holdfast learn` does.
+        **settings: task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast
+            learn --help`.
 
-    Returns
-    -------
-    Learned
-        `models`: key, label, counts, weights in the units of the data, and state. `audit`: the skipped rows.
-        Both come from one computation, which is kept in Spark's cache; `unpersist()` frees it.
+    Returns:
+        Learned: `models`: key, label, counts, weights in the units of the data, and state. `audit`: the
+            skipped rows. Both come from one computation, which is kept in Spark's cache; `unpersist()` frees
+            it.
     """
     check_packages()
     if df.isStreaming:

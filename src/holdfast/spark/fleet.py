@@ -26,35 +26,27 @@ class Fleet:
     row whose order is not after the last one of its key is late or doubled: it is dropped, counted, and has
     the reason "late" in the output.
 
-    Parameters
-    ----------
-    key, target, order : names of columns
-        A key is text, a whole number, a truth value or a date. An order is a whole number, a date or a
-        timestamp.
-    features, drop : names of columns, optional
-        Predict from these columns, or from all but these. Default: from all but key, target, order and id.
-    labels : texts, optional
-        All labels; needed for classification without a sample.
-    sample : DataFrame, optional
-        Rows to choose the encoding of the columns from. Without them the columns must be numbers, truth
-        values and times.
-    seed : path, optional
-        A run folder with keys. The fleet begins with its models and its encoding of the columns.
-    ttl : float, optional
-        A key that had no row for so many seconds is forgotten. Default: never.
-    id : name of a column, optional
-        For labels that come later: the column that rows and labels are joined by, within a key.
-    wait : float
-        With `id`: a row waits for its label for so many seconds.
-    most_waiting : int
-        With `id`: in each page so many rows wait; the oldest are dropped.
-    groups, pages : int
-        The keys are divided into groups, which tasks can work on at the same time, and each group into pages.
-        The states of a page are read and written together. They cannot be changed in a checkpoint.
-    compiled : bool, optional
-        Whether to compile. The result is the same. Default: as `holdfast learn`.
-    **settings
-        task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast learn --help`.
+    Parameters:
+        key, target, order (names of columns): A key is text, a whole number, a truth value or a date. An
+            order is a whole number, a date or a timestamp.
+        features, drop (names of columns, optional): Predict from these columns, or from all but these.
+            Default: from all but key, target, order and id.
+        labels (texts, optional): All labels; needed for classification without a sample.
+        sample (DataFrame, optional): Rows to choose the encoding of the columns from. Without them the
+            columns must be numbers, truth values and times.
+        seed (path, optional): A run folder with keys. The fleet begins with its models and its encoding of
+            the columns.
+        ttl: A key that had no row for so many seconds is forgotten. Default: never.
+        id (name of a column, optional): For labels that come later: the column that rows and labels are
+            joined by, within a key.
+        wait: With `id`: a row waits for its label for so many seconds.
+        most_waiting: With `id`: in each page so many rows wait; the oldest are dropped.
+        groups, pages: The keys are divided into groups, which tasks can work on at the same time, and each
+            group into pages. The states of a page are read and written together. They cannot be changed in a
+            checkpoint.
+        compiled: Whether to compile. The result is the same. Default: as `holdfast learn`.
+        **settings: task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast
+            learn --help`.
     """
 
     def __init__(
@@ -96,15 +88,12 @@ class Fleet:
         before the batch that it is in, and waits. A label is learned from, with the features of the row of
         the same key and id; if there is none, its reason is "unknown id".
 
-        Parameters
-        ----------
-        stream : DataFrame
-            A stream, such as from `spark.readStream`.
-        labels : DataFrame, optional
-            A stream with the columns key, id, order and target, needed with `id`.
-        checkpoint : path, optional
-            The checkpoint that the query will use. If it exists, it is checked now, and its encoding of the
-            columns is used.
+        Parameters:
+            stream (DataFrame): A stream, such as from `spark.readStream`.
+            labels (DataFrame, optional): A stream with the columns key, id, order and target, needed with
+                `id`.
+            checkpoint (path, optional): The checkpoint that the query will use. If it exists, it is checked
+                now, and its encoding of the columns is used.
         """
         spark = stream.sparkSession
         check_streaming(spark)

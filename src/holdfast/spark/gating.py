@@ -58,35 +58,25 @@ def gate(
 
     With `level`, they are kept, level, spread, low and high, as `holdfast.Level` says of the values of a key.
 
-    Parameters
-    ----------
-    df : DataFrame
-        A batch, or with `by` also a stream.
-    value : name of a column
-        A number that is large if something is wrong, such as a residual. If it is missing or not finite, the
-        row is not kept.
-    by : name of a column, optional
-        A filter for each key, which decides on each row from the earlier rows of the key, as `holdfast.Gate`
-        does. By default there is one threshold for all rows of a batch: the histograms of all partitions are
-        merged, and at most as many rows as there may be outliers are not kept, those with the largest values.
-    order : name of a column
-        The order of the rows, needed with `by`. Late and doubled rows are not kept.
-    outliers : text or number
-        A share such as "1%", a count such as 50, or "quantile:0.99", as in `holdfast learn`.
-    window : int, optional
-        With a share and `by`: the filter remembers so many rows to twice as many.
-    level : bool
-        Follow the level of the values, which may be any numbers, such as a temperature. `by` and `order` are
-        needed, and `outliers` and `window` do not count. `low` and `high` are the 90 % interval that was
-        given for the value, missing for the first 16.
-    season : int
-        With `level`: values repeat after so many rows of a key, such as 24 for hours; 0 for none.
-    ttl : float, optional
-        Of a stream: a key that had no row for so many seconds is forgotten.
-    partitions : int, optional
-        Of a batch: how many tasks work. Default: `spark.sql.shuffle.partitions`.
-    groups, pages, compiled
-        As in `Fleet`.
+    Parameters:
+        df (DataFrame): A batch, or with `by` also a stream.
+        value (name of a column): A number that is large if something is wrong, such as a residual. If it is
+            missing or not finite, the row is not kept.
+        by (name of a column, optional): A filter for each key, which decides on each row from the earlier
+            rows of the key, as `holdfast.Gate` does. By default there is one threshold for all rows of a
+            batch: the histograms of all partitions are merged, and at most as many rows as there may be
+            outliers are not kept, those with the largest values.
+        order (name of a column): The order of the rows, needed with `by`. Late and doubled rows are not kept.
+        outliers (text or number): A share such as "1%", a count such as 50, or "quantile:0.99", as in
+            `holdfast learn`.
+        window: With a share and `by`: the filter remembers so many rows to twice as many.
+        level: Follow the level of the values, which may be any numbers, such as a temperature. `by` and
+            `order` are needed, and `outliers` and `window` do not count. `low` and `high` are the 90 %
+            interval that was given for the value, missing for the first 16.
+        season: With `level`: values repeat after so many rows of a key, such as 24 for hours; 0 for none.
+        ttl: Of a stream: a key that had no row for so many seconds is forgotten.
+        partitions: Of a batch: how many tasks work. Default: `spark.sql.shuffle.partitions`.
+        groups, pages, compiled: As in `Fleet`.
     """
     check_packages()
     rule = Baseline(season=season) if level else filter_for(outliers, window)

@@ -84,8 +84,6 @@ class AskedRows(Answers):
 class KeyWidths:
     """The widths of some keys: those of `holdfast.intervals.Widths` on the rows of each, bit for bit.
 
-    Examples
-    --------
     >>> widths, rng = KeyWidths(labels=0), np.random.default_rng(0)
     >>> forecasts, keys = np.ones((4000, 1)), np.arange(4000) % 2
     >>> widths.follow(keys, forecasts, 1.0 + (1 + keys) * rng.standard_normal(4000))

@@ -134,20 +134,15 @@ def predict(
     model. A cell that is missing or cannot be read, or so far that a row with it would not be
     learned from, does not count; the others do. The rows are in any order.
 
-    Parameters
-    ----------
-    models : DataFrame
-        From `learn` or `Fleet.models`, or read back from Parquet.
-    df : DataFrame
-        With the columns that the models were learned from. The target may be missing.
-    buckets : int, optional
-        Models and rows are divided by key into so many parts, each of which must fit into the memory of a
-        task. Default: four times `spark.sql.shuffle.partitions`.
-    coverage : float, optional
-        From 0.5 to 0.99, such as 0.9: also the interval around each number, in the columns `low` and `high`,
-        or `labels`, all labels that may be right. How wide intervals are has followed the forecasts for the
-        rows of the key, as `RobustRegressor.predict_interval` says. They are null if the key has had fewer
-        than 32 forecasts, or if a cell is missing or too far.
+    Parameters:
+        models (DataFrame): From `learn` or `Fleet.models`, or read back from Parquet.
+        df (DataFrame): With the columns that the models were learned from. The target may be missing.
+        buckets: Models and rows are divided by key into so many parts, each of which must fit into the memory
+            of a task. Default: four times `spark.sql.shuffle.partitions`.
+        coverage: From 0.5 to 0.99, such as 0.9: also the interval around each number, in the columns `low`
+            and `high`, or `labels`, all labels that may be right. How wide intervals are has followed the
+            forecasts for the rows of the key, as `RobustRegressor.predict_interval` says. They are null if
+            the key has had fewer than 32 forecasts, or if a cell is missing or too far.
     """
     check_packages()
     if coverage is not None:

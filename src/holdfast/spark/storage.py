@@ -116,12 +116,9 @@ def to_run(models: DataFrame, folder: str | Path) -> None:
     The models are collected to the driver. The folder has no audit, and its metrics count the rows that were
     learned from. `keys.parquet` has all rows and the error of each key.
 
-    Parameters
-    ----------
-    models : DataFrame
-        From `learn` or `Fleet.models`.
-    folder : path
-        A new folder.
+    Parameters:
+        models (DataFrame): From `learn` or `Fleet.models`.
+        folder (path): A new folder.
     """
     write_run(plan_of(models), models.toArrow(), folder)
 

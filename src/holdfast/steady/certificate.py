@@ -65,18 +65,13 @@ class DefaultCertificate:
 def default_certificate(player: Any, state: SteadyState, k: int, radius: float = 1.0) -> DefaultCertificate:
     """The certificate of a `Steady` player, for every set of at most k rounds.
 
-    Parameters
-    ----------
-    player : Steady
-        Its loss must be convex, with slopes that are bounded: there is no theorem for `Squared`.
-    state : its state
-    k
-        How many of the judged rounds may be left out.
-    radius
-        How far the weights of a linear model may be from those that the fallback started from.
+    Parameters:
+        player (Steady): Its loss must be convex, with slopes that are bounded: there is no theorem for
+            `Squared`.
+        state (its state):
+        k: How many of the judged rounds may be left out.
+        radius: How far the weights of a linear model may be from those that the fallback started from.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> from holdfast.steady import Steady
     >>> rng = np.random.default_rng(0)

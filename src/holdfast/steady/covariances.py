@@ -34,8 +34,6 @@ class Full:
 
     Guarantee: none of its own.
 
-    Examples
-    --------
     >>> state = Full().independent(dim=2, variance=1.0)
     >>> Full().shrink(state, Full().variance_of(state, np.array([1.0, 1.0])), noise=1.0)
     >>> round(Full().variance_of(state, np.array([1.0, -1.0])), 3)
@@ -109,8 +107,6 @@ class Diagonal:
 
     Guarantee: none of its own.
 
-    Examples
-    --------
     >>> state = Diagonal().independent(dim=2, variance=1.0)
     >>> Diagonal().shrink(state, Diagonal().variance_of(state, np.array([1.0, 1.0])), noise=1.0)
     >>> round(Diagonal().variance_of(state, np.array([1.0, -1.0])), 3)

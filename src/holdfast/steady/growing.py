@@ -18,8 +18,6 @@ def grown(player: Any, state: SteadyState, values: np.ndarray) -> SteadyState:
     new cells are missing, predictions are those of the old state, up to the order in which floats are added;
     but a learner whose prior depends on the number of columns has another one from now on.
 
-    Examples
-    --------
     >>> from holdfast.steady import Steady
     >>> state = grown(Steady(), Steady().init(dim=2), np.arange(8.0)[:, None])
     >>> state.v.shape, state.units.center.tolist(), state.units.factors.tolist()

@@ -37,20 +37,14 @@ class Hedge:
     The unit of losses is given at the start of each batch, and is replaced only if it is off by a factor of
     two: the theorem pays for each change.
 
-    Parameters
-    ----------
-    rate
-        Of a loss of one unit.
+    Parameters:
+        rate: Of a loss of one unit.
 
-    Guarantee
-    ---------
-    Over all rounds so far, the sum of the deployed losses exceeds that of each forecaster by at most
-    `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k
+    Guarantee: Over all rounds so far, the sum of the deployed losses exceeds that of each forecaster by at
+    most `excess(state) + worse(state)`. For every set of inliers that leaves out at most k rounds, add the k
     largest ranges of losses (`docs/math.md`, 11, Theorem X). `worse` is 0 if the loss is convex and the
     deployed forecast is the mean of the others.
 
-    Examples
-    --------
     >>> hedge = Hedge()
     >>> state = hedge.init(dim=2)
     >>> for _ in range(100):

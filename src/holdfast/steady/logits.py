@@ -59,18 +59,13 @@ class Logits:
     all rows. Else many rows in a row of one label would teach the constant alone, and the next rows of the
     other label would be predicted wrong.
 
-    Parameters
-    ----------
-    memories, flips
-        For each regression, the number of rounds after which a round counts about a third, and the share of
-        wrong labels that it counts with.
-    prior
-        The largest variance of the prior of a weight. It is also at most the memory over the number of
-        weights: with few rounds for each weight, weights stay small.
-    steps
-        For each regression of first order the length of its steps.
-    memory, covariance
-        As in `Ridges`.
+    Parameters:
+        memories, flips: For each regression, the number of rounds after which a round counts about a third,
+            and the share of wrong labels that it counts with.
+        prior: The largest variance of the prior of a weight. It is also at most the memory over the number of
+            weights: with few rounds for each weight, weights stay small.
+        steps: For each regression of first order the length of its steps.
+        memory, covariance: As in `Ridges`.
 
     Guarantee: none of its own. In `Steady`, a fallback has one.
     """

@@ -77,38 +77,25 @@ class Steady:
     of the target are much smaller, or elsewhere, or the gate would refuse the first rounds in that of one
     feature, then the first rounds were bad ones, and everything starts again from the others.
 
-    Parameters
-    ----------
-    learner : Ridges or Logits
-    loss
-        By which forecasts are judged. For numbers it is in units of the target.
-    gate, surprise
-        For the size of rows, and for residuals of stubborn regressions.
-    fallback : Bettors
-    hedge : Hedge
-    knee, most
-        Cells are linear up to `knee` units, and at most `most`.
-    near
-        A row whose cells are all within so many units is never refused, nor is a residual up to 8 usual ones.
-    wrong
-        The share of the values of a column that may be wrong, for its unit.
-    delay
-        The number of rounds of a batch. 0: batches begin where `start_batch` is called.
-    weighted
-        Whether rounds have weights: the slope of a round over that of its loss.
-    stored
-        How many of the first rounds are stored, at least 32.
-    missing
-        As in `Scaled`.
+    Parameters:
+        learner (Ridges or Logits):
+        loss: By which forecasts are judged. For numbers it is in units of the target.
+        gate, surprise: For the size of rows, and for residuals of stubborn regressions.
+        fallback (Bettors):
+        hedge (Hedge):
+        knee, most: Cells are linear up to `knee` units, and at most `most`.
+        near: A row whose cells are all within so many units is never refused, nor is a residual up to 8 usual
+            ones.
+        wrong: The share of the values of a column that may be wrong, for its unit.
+        delay: The number of rounds of a batch. 0: batches begin where `start_batch` is called.
+        weighted: Whether rounds have weights: the slope of a round over that of its loss.
+        stored: How many of the first rounds are stored, at least 32.
+        missing: As in `Scaled`.
 
-    Guarantee
-    ---------
-    For convex losses with bounded slopes (not for `Squared`), and every set of inliers: on the inliers the
-    loss exceeds that of every linear model on squashed columns by at most what Theorem D of `docs/math.md`
-    says. Nothing is assumed about the other rounds.
+    Guarantee: For convex losses with bounded slopes (not for `Squared`), and every set of inliers: on the
+    inliers the loss exceeds that of every linear model on squashed columns by at most what Theorem D of
+    `docs/math.md` says. Nothing is assumed about the other rounds.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((600, 2))

@@ -68,28 +68,18 @@ class Ridges:
     refused. The others are *agile*: they learn from it with a small weight, until such residuals are usual.
     So a burst of wrong targets fools the agile ones, and a change the stubborn ones.
 
-    Parameters
-    ----------
-    loss
-        Of which the mean forecast should be small.
-    redescends
-        Whether `limits` and `powers` say how much a residual counts; this is for `Absolute()`. If not, a
-        residual e counts |slope(e)| / |e|, relative to the usual residual: then each step is one of
-        iteratively reweighted least squares for the loss.
-    memories
-        For each regression the number of rounds after which a round counts about a third.
-    limits, powers
-        A residual r times the limit counts r ** -power; the limit is in usual residuals.
-    stubborn
-        For each regression 1 if it is stubborn, or 0.
-    strength
-        Of the regularisation: the covariance starts as the identity divided by it.
-    memory
-        That of the covariance.
-    wrong
-        The share of residuals that may be wrong.
-    covariance : Full or Diagonal
-        For many columns the diagonal one, whose rounds cost O(columns).
+    Parameters:
+        loss: Of which the mean forecast should be small.
+        redescends: Whether `limits` and `powers` say how much a residual counts; this is for `Absolute()`. If
+            not, a residual e counts |slope(e)| / |e|, relative to the usual residual: then each step is one
+            of iteratively reweighted least squares for the loss.
+        memories: For each regression the number of rounds after which a round counts about a third.
+        limits, powers: A residual r times the limit counts r ** -power; the limit is in usual residuals.
+        stubborn: For each regression 1 if it is stubborn, or 0.
+        strength: Of the regularisation: the covariance starts as the identity divided by it.
+        memory: That of the covariance.
+        wrong: The share of residuals that may be wrong.
+        covariance (Full or Diagonal): For many columns the diagonal one, whose rounds cost O(columns).
 
     Guarantee: none of its own. In `Steady`, a fallback has one.
     """

@@ -104,13 +104,10 @@ class DeviceFilter:
 
     All tensors are changed in place, and nothing waits for the device.
 
-    Parameters
-    ----------
-    rule : TopK or TopShare
-        `TopShare` needs a window: without one its list would grow for ever.
-    parts
-        How many sizes there are in a step.
-    device : torch.device
+    Parameters:
+        rule (TopK or TopShare): `TopShare` needs a window: without one its list would grow for ever.
+        parts: How many sizes there are in a step.
+        device (torch.device):
     """
 
     def __init__(self, rule: Any, parts: int, device: torch.device) -> None:

@@ -44,39 +44,28 @@ def guard(
 
     Norm, memory and decision stay on the device of the parameters. `optimizer.holdfast` is the `StepGuard`.
 
-    Parameters
-    ----------
-    optimizer
-        Any but LBFGS, which computes several gradients in a step.
-    outliers : float, int or filter
-        The share of steps that may be bad, if below 1; how many of them may be, otherwise; or a `TopK` or
-        `TopShare` of holdfast.
-    window
-        The memory in steps. Norms shrink while a model is trained, and a memory without end (None) would let
-        every late spike pass.
-    slack
-        How much larger than what is usual a norm may be.
-    per
-        What is measured: all gradients together, each parameter group, or each tensor. A spike in one small
-        tensor is hidden in the norm of all. One bad part skips the whole step.
-    loss
-        Judge the loss too, by a memory of its own: a step is skipped if |loss| is an outlier. Call
-        `optimizer.holdfast.see_loss(loss)` before `step`; a closure's loss is seen anyway. Only for losses
-        that are not negative: a size says nothing about others.
-    strategy
-        How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the device; "sync"
-        waits once in every step. "auto" takes the first that the optimizer can do. For that, it sets
-        `capturable` of a plain `Adam` or `AdamW` on a GPU; "select" needs a copy of weights and state, and
-        "sync" and fused optimizers none.
-    history
-        The number of last steps that `optimizer.holdfast.audit()` can tell of.
+    Parameters:
+        optimizer: Any but LBFGS, which computes several gradients in a step.
+        outliers (float, int or filter): The share of steps that may be bad, if below 1; how many of them may
+            be, otherwise; or a `TopK` or `TopShare` of holdfast.
+        window: The memory in steps. Norms shrink while a model is trained, and a memory without end (None)
+            would let every late spike pass.
+        slack: How much larger than what is usual a norm may be.
+        per: What is measured: all gradients together, each parameter group, or each tensor. A spike in one
+            small tensor is hidden in the norm of all. One bad part skips the whole step.
+        loss: Judge the loss too, by a memory of its own: a step is skipped if |loss| is an outlier. Call
+            `optimizer.holdfast.see_loss(loss)` before `step`; a closure's loss is seen anyway. Only for
+            losses that are not negative: a size says nothing about others.
+        strategy: How a step is skipped. "found_inf" for fused optimizers and "select" never wait for the
+            device; "sync" waits once in every step. "auto" takes the first that the optimizer can do. For
+            that, it sets `capturable` of a plain `Adam` or `AdamW` on a GPU; "select" needs a copy of weights
+            and state, and "sync" and fused optimizers none.
+        history: The number of last steps that `optimizer.holdfast.audit()` can tell of.
 
     Guarantee: deep learning is not convex, so there is no bound on the regret. Theorem W still says which
     steps can be taken at all: if at most k_t of the remembered steps are outliers, no gradient larger than
     `slack` times the largest of the others, of the last two windows, ever moves a weight.
 
-    Examples
-    --------
     >>> model = torch.nn.Linear(2, 1)
     >>> optimizer = guard(torch.optim.SGD(model.parameters(), lr=0.1), outliers=1)
     >>> for factor in (1.0, 1.0, 1e9, 1.0):

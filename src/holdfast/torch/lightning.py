@@ -20,10 +20,8 @@ class HoldfastCallback(Callback):
     `holdfast/size` and `holdfast/threshold` as often as the trainer logs. The memory of the filters is in the
     checkpoints. With `gradient_clip_val` gradients are measured before they are clipped.
 
-    Parameters
-    ----------
-    **settings
-        Those of `holdfast.torch.guard`.
+    Parameters:
+        **settings: Those of `holdfast.torch.guard`.
 
     Guarantee: that of `holdfast.torch.guard`.
     """

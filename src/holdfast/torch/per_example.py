@@ -21,23 +21,16 @@ class PerExample:
     Takes the memory of one gradient for each example, so it is for small models and linear heads. The model
     must work under `torch.func.vmap`: no batch norm.
 
-    Parameters
-    ----------
-    model
-        What is trained.
-    loss : callable
-        `loss(output, *targets)` of one example: a number.
-    outliers : float, int or filter
-        As for `guard`, but of examples.
-    window
-        The memory in examples; not below the size of a batch.
-    slack
+    Parameters:
+        model: What is trained.
+        loss (callable): `loss(output, *targets)` of one example: a number.
+        outliers (float, int or filter): As for `guard`, but of examples.
+        window: The memory in examples; not below the size of a batch.
+        slack:
 
     Guarantee: for a convex loss and a learner with a regret bound for sums of gradients, Theorem 1 or W with
     examples as rounds (`docs/math.md`). For other models that of `guard`.
 
-    Examples
-    --------
     >>> model = torch.nn.Linear(2, 1)
     >>> examples = PerExample(model, torch.nn.functional.mse_loss, outliers=1)
     >>> x, y = torch.ones(4, 2), torch.zeros(4, 1)
