@@ -90,10 +90,10 @@ def test_errors_count_from_row_100_on():
     assert np.array_equal(errors(Recorder(False), table, table.X, table.y), np.arange(float(FIRST), 300.0))
 
 
-def test_ratios_of_mistakes_have_one_more_and_tiny_errors_count_as_a_little():
+def test_ratios_have_one_mistake_or_a_hundredth_of_the_spread_more_on_both_sides():
     labels, exact = (NamedTable("t", some, np.zeros((2, 1)), np.array([0.0, 4.0])) for some in (True, False))
     assert ratio(labels, np.array([1.0, 1.0]), np.zeros(2)) == 3.0
-    assert ratio(exact, np.array([0.002, 0.002]), np.array([0.0, 1e-9])) == pytest.approx(1.0)
+    assert ratio(exact, np.array([0.02, 0.02]), np.zeros(2)) == pytest.approx(2.0)  # the spread is 2
 
 
 def test_a_line_for_each_kind_is_printed_and_written(tmp_path, capsys):
