@@ -5,6 +5,7 @@ they do with the entries of a row is a kernel each (`holdfast.kernels`).
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -318,17 +319,32 @@ def aligned_copy(state: Any, most: float = math.inf) -> Any:
 
     Weights that do not make a game a tenth slower.
     """
+    arrays: list[np.ndarray] = []
+    _add_arrays(state, most, arrays)
+    starts = np.cumsum([0] + [array.nbytes + -array.nbytes % 64 for array in arrays]).tolist()
+    room = np.empty(starts[-1] + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    copies = [
+        np.ndarray(array.shape, array.dtype, room, first + start)
+        for array, start in zip(arrays, starts, strict=False)
+    ]
+    for array, copy in zip(arrays, copies, strict=True):
+        copy[...] = array
+    return _with_arrays(state, most, iter(copies))
+
+
+def _add_arrays(state: Any, most: float, arrays: list[np.ndarray]) -> None:
     if isinstance(state, tuple):
-        return tuple.__new__(type(state), [aligned_copy(item, most) for item in state])
-    return _aligned(state) if isinstance(state, np.ndarray) and state.nbytes <= most else state
+        for item in state:
+            _add_arrays(item, most, arrays)
+    elif isinstance(state, np.ndarray) and state.nbytes <= most:
+        arrays.append(state)
 
 
-def _aligned(array: np.ndarray) -> np.ndarray:
-    room = np.empty(array.nbytes + 63, np.uint8)
-    start = -room.ctypes.data % 64
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+def _with_arrays(state: Any, most: float, arrays: Iterator[np.ndarray]) -> Any:
+    if isinstance(state, tuple):
+        return tuple.__new__(type(state), [_with_arrays(item, most, arrays) for item in state])
+    return next(arrays) if isinstance(state, np.ndarray) and state.nbytes <= most else state
 
 
 def lazy(w: np.ndarray, summed: bool) -> LazyWeights:

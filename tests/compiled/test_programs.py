@@ -9,7 +9,7 @@ import pytest
 from holdfast._compiled.linking import link
 from holdfast._compiled.machine_code import Entry, compile_for_all, machine_code, target_of
 from holdfast._compiled.prebuilt import can_be_written
-from holdfast._compiled.programs import Program, State
+from holdfast._compiled.programs import Program, State, run
 
 
 class Pair(NamedTuple):
@@ -61,6 +61,12 @@ def add_row(state, step, x):
     return Rows(rows, state.count + 1), (x > 1.0, step)
 
 
+def add_product(total, given):
+    row, factor = given
+    total[0] += row[0] * factor
+    return total, total[0]
+
+
 def pair():
     return Pair(np.ones(3), np.ones((2, 2)), "a")
 
@@ -73,6 +79,7 @@ def programs(tmp_path_factory):
     ]
     entries.append(Entry("root", "call", root, (1.0,)))
     entries.append(Entry("add_row", "state", add_row, (Rows(np.zeros(1), 0), np.zeros(1), 1.0)))
+    entries.append(Entry("add_product", "state", add_product, (np.zeros(1), (np.zeros(1), 1.0))))
     compiled = compile_for_all(entries, "release")
     folder = tmp_path_factory.mktemp("programs")
     (folder / "games.o").write_bytes(machine_code(compiled.bitcode, target_of("generic"))[0])
@@ -126,6 +133,12 @@ def test_an_error_in_machine_code_is_raised_and_the_next_call_works(programs):
         assert programs["root"].call((4.0,)) == 2.0
 
 
+def test_a_status_without_an_exception_is_an_error_too():
+    failing = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 4)(lambda *_: -3)
+    with pytest.raises(RuntimeError, match="status -3"):
+        run(failing, 0, 0)
+
+
 def test_a_state_stays_in_memory_grows_and_survives_errors(programs):
     step, kept = np.zeros(1), []
     state = State(programs["add_row"], (Rows(np.zeros(1), 0), step, 1.0))
@@ -139,6 +152,17 @@ def test_a_state_stays_in_memory_grows_and_survives_errors(programs):
         first = state.first()
         assert type(first) is Rows and first.count == i + 1
         assert first.rows[: i + 1].tolist() == kept and len(first.rows) >= i + 1
+
+
+def test_each_argument_counts_whichever_of_its_items_are_those_of_the_last_one(programs):
+    total, one, other = np.zeros(1), np.ones(1), np.full(1, 10.0)
+    state = State(programs["add_product"], (total, (one, 1.0)))
+    with pytest.raises(Exception, match="required argument is not a float"):
+        state((other, "much"))
+    found = [state(given) for given in ((one, 1.0), (one, 2.0), (other, 2.0), (one, 2.0))]
+    one[0] = 100.0
+    assert [*found, state((one, 2.0))] == [1.0, 3.0, 23.0, 25.0, 225.0]
+    assert state.first() is state.first() is total and total[0] == 225.0
 
 
 def test_read_only_arrays_are_refused_where_machine_code_may_write():

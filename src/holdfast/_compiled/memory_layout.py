@@ -14,7 +14,7 @@ import importlib
 import itertools
 import operator
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ _HEAD = 5  # numbers of an array before its shape
 _NUMBERS = {"float": ("d", 8), "int": ("q", 8), "bool": ("?", 1), "none": ("q", 8), "function": ("q", 8)}
 _NUMBERS |= {"float32": ("f", 4), "int32": ("i", 4), "uint32": ("I", 4), "uint64": ("Q", 8)}
 _NUMBERS |= {"int16": ("h", 2), "uint16": ("H", 2), "int8": ("b", 1), "uint8": ("B", 1)}
+_ABSENT = ("none", "function")
+_FEW = 2  # values of a kind: for them it does not pay to write a function
 Kind = Any
 
 
@@ -33,10 +35,11 @@ class Layout:
     """The layout of all values of one kind."""
 
     def __init__(self, kind: Kind) -> None:
-        codes, self.size, self._alignment, self._paths = _described(kind, "value")
+        codes, self.size, self._alignment, _, self._arrays = _described(kind)
         self._struct = struct.Struct("=" + codes)
-        self._arrays = list(_arrays_in(kind, itertools.count()))
-        self._kind = kind
+        self._kind, self._written, self._rebuilt = kind, 0, 0
+        self._leaves: Callable[[Any], Iterable[Any]] = self._first_leaves
+        self._made: Callable[[Any, Any], Any] = self._first_made
         self.has_arrays = bool(self._arrays)
         self.places = _getter([i for first, ndim, _ in self._arrays for i in _place_of(first, ndim)])
         self.owners = _getter([first for first, *_ in self._arrays])
@@ -57,30 +60,45 @@ class Layout:
 
     def with_arrays(self, leaves: tuple[Any, ...], arrays: list[np.ndarray]) -> Any:
         """A value, from the numbers of `read` and the arrays in it."""
-        make, classes = self._maker
-        return make(leaves, arrays, classes)
+        return self._made(leaves, arrays)
 
-    @functools.cached_property
-    def _leaves(self) -> Callable[[Any], tuple[Any, ...]]:
-        """A function of a value, which gives its numbers. Values of most layouts are read, never written."""
-        leaves: Callable[[Any], tuple[Any, ...]] = _evaluated(f"lambda value: ({''.join(self._paths)})")
+    # From the third value of a kind on, these are functions of the kind that are compiled for it.
+
+    def _first_leaves(self, value: Any) -> Iterable[Any]:
+        """The numbers of a value."""
+        self._written += 1
+        if self._written > _FEW:
+            self._leaves = _writer(self._kind)
+        leaves: list[Any] = []
+        _add_leaves(self._kind, value, leaves)
         return leaves
 
-    @functools.cached_property
-    def _maker(self) -> tuple[Callable[..., Any], list[type]]:
-        """A function of leaves, arrays and classes that makes a value, and the classes."""
-        classes: list[type] = []
-        source = _source(self._kind, itertools.count(), itertools.count(), classes)
-        return _evaluated(f"lambda leaves, arrays, classes: {source}"), classes
+    def _first_made(self, leaves: tuple[Any, ...], arrays: list[np.ndarray]) -> Any:
+        """A value."""
+        self._rebuilt += 1
+        if self._rebuilt > _FEW:
+            self._made = _maker(self._kind)
+        return _value(self._kind, iter(leaves), iter(arrays))
 
     def offset_of(self, i: int) -> tuple[int, "Layout"]:
         """Where the i-th item of a tuple is, and its layout."""
-        end, items = 0, self._kind[1]
-        for item in items[:i]:
-            layout = layout_of_kind(item)
-            end += -end % layout._alignment + layout.size
-        layout = layout_of_kind(items[i])
+        end, layout = 0, layout_of_kind(self._kind[1][i])
+        for item in self._kind[1][:i]:
+            _, size, alignment, *_ = _described(item)
+            end += -end % alignment + size
         return end + -end % layout._alignment, layout
+
+    def parts(self, start: int) -> list[tuple[int, "Layout"]]:
+        """Where each item of a tuple is, if it begins there, and its layout; or the value itself."""
+        if not _is_tuple(self._kind):
+            return [(start, self)]
+        found = [self.offset_of(i) for i in range(len(self._kind[1]))]
+        return [(start + offset, layout) for offset, layout in found]
+
+    def without_last(self) -> "Layout":
+        """The layout of a tuple without its last item."""
+        cls, items = self._kind
+        return layout_of_kind((cls, items[:-1]))
 
 
 _layouts: dict[Any, Layout] = {}  # by signature
@@ -155,61 +173,98 @@ def _is_array(kind: Kind) -> bool:
     return isinstance(kind, tuple) and len(kind) == 5
 
 
-def _described(kind: Kind, path: str) -> tuple[str, int, int, list[str]]:
-    """Codes for `struct`, the size, the alignment, and expressions for the numbers."""
+@functools.cache
+def _described(kind: Kind) -> tuple[str, int, int, int, list[tuple[int, int, Any]]]:
+    """Codes for `struct`, the size, the alignment, and the number of leaves.
+
+    For each array: the number of its first leaf, its dimensions and its dtype.
+    """
     if _is_array(kind):
         count = _HEAD + 2 * kind[2]
-        return "q" * count, 8 * count, 8, [f"*array({path}),"]
+        return "q" * count, 8 * count, 8, count, [(0, kind[2], np.dtype(kind[1]))]
     if _is_tuple(kind):
-        codes, size, widest, paths = "", 0, 1, list[str]()
-        for i, item in enumerate(kind[1]):
-            inner, length, alignment, more = _described(item, f"{path}[{i}]")
+        codes, size, widest, count, arrays = "", 0, 1, 0, list[tuple[int, int, Any]]()
+        for item in kind[1]:
+            inner, length, alignment, leaves, some = _described(item)
             gap = -size % alignment
             codes, size, widest = codes + "x" * gap + inner, size + gap + length, max(widest, alignment)
-            paths += more
+            arrays += [(count + first, *shape) for first, *shape in some]
+            count += leaves
         gap = -size % widest
-        return codes + "x" * gap, size + gap, widest, paths
+        return codes + "x" * gap, size + gap, widest, count, arrays
     if kind == "str":  # address, length, bytes of a character, is it ASCII, hash, owner, parent
-        return "qqiiqqq", 48, 8, [f"*text({path}),"]
+        return "qqiiqqq", 48, 8, 7, []
     code, size = _NUMBERS[kind]
-    return code, size, size, ["0," if kind in ("none", "function") else f"{path},"]
+    return code, size, size, 1, []
 
 
-def _arrays_in(kind: Kind, leaves: Iterator[int]) -> Iterator[tuple[int, int, Any]]:
-    """For each array: the number of its first leaf, its dimensions and its dtype."""
+def _add_paths(kind: Kind, path: str, paths: list[str]) -> None:
+    """Add expressions for the numbers of a value."""
     if _is_array(kind):
-        first = next(leaves)
-        for _ in range(_HEAD + 2 * kind[2] - 1):
-            next(leaves)
-        yield first, kind[2], np.dtype(kind[1])
+        paths.append(f"*array({path}),")
     elif _is_tuple(kind):
-        for item in kind[1]:
-            yield from _arrays_in(item, leaves)
+        for i, item in enumerate(kind[1]):
+            _add_paths(item, f"{path}[{i}]", paths)
     else:
-        for _ in range(7 if kind == "str" else 1):
-            next(leaves)
+        paths.append(f"*text({path})," if kind == "str" else "0," if kind in _ABSENT else f"{path},")
+
+
+def _add_leaves(kind: Kind, value: Any, leaves: list[Any]) -> None:
+    """Add the numbers of a value."""
+    if _is_array(kind):
+        leaves += _numbers_of(value)
+    elif _is_tuple(kind):
+        for item, each in zip(kind[1], value, strict=True):
+            _add_leaves(item, each, leaves)
+    elif kind == "str":
+        leaves += _text(value)
+    else:
+        leaves.append(0 if kind in _ABSENT else value)
+
+
+def _value(kind: Kind, leaves: Iterator[Any], arrays: Iterator[np.ndarray]) -> Any:
+    """A value, from its leaves and the arrays in it."""
+    if _is_tuple(kind):
+        return tuple.__new__(kind[0], [_value(item, leaves, arrays) for item in kind[1]])
+    first, *rest = itertools.islice(leaves, _described(kind)[3])
+    if _is_array(kind):
+        return next(arrays)
+    return _text_at(first, *rest[:2]) if kind == "str" else None if kind == "none" else first
+
+
+# Like `collections.namedtuple`, these write source, which runs ten times as fast as a walk over the tuples.
+
+
+def _writer(kind: Kind) -> Callable[[Any], Iterable[Any]]:
+    """A function that does what `_add_leaves` does."""
+    paths: list[str] = []
+    _add_paths(kind, "value", paths)
+    made: Callable[[Any], Iterable[Any]] = _evaluated(f"lambda value: ({''.join(paths)})", ())
+    return made
+
+
+def _maker(kind: Kind) -> Callable[..., Any]:
+    """A function that does what `_value` does."""
+    classes: list[type] = []
+    source = _source(kind, itertools.count(), itertools.count(), classes)
+    made: Callable[..., Any] = _evaluated(f"lambda leaves, arrays: {source}", tuple(classes))
+    return made
 
 
 def _source(kind: Kind, leaves: Iterator[int], arrays: Iterator[int], classes: list[type]) -> str:
-    """The source of an expression that makes a value.
-
-    Like `collections.namedtuple`, this writes source, which runs ten times as fast as a walk over the tuples.
-    """
-    if _is_array(kind):
-        for _ in range(_HEAD + 2 * kind[2]):
-            next(leaves)
-        return f"arrays[{next(arrays)}]"
+    """The source of an expression that makes a value."""
     if _is_tuple(kind):
         cls, items = kind
         classes.append(cls)
         number = len(classes) - 1
         inner = "".join(_source(item, leaves, arrays, classes) + ", " for item in items)
         return f"new(classes[{number}], ({inner}))"
+    first, *rest = itertools.islice(leaves, _described(kind)[3])
+    if _is_array(kind):
+        return f"arrays[{next(arrays)}]"
     if kind == "str":
-        address, length, width, *_ = itertools.islice(leaves, 7)
-        return f"text_at(leaves[{address}], leaves[{length}], leaves[{width}])"
-    number = next(leaves)
-    return "None" if kind == "none" else f"leaves[{number}]"
+        return f"text_at(leaves[{first}], leaves[{rest[0]}], leaves[{rest[1]}])"
+    return "None" if kind == "none" else f"leaves[{first}]"
 
 
 def _getter(places: list[int]) -> Callable[[Any], tuple[Any, ...]]:
@@ -294,6 +349,6 @@ def _text_at(place: int, length: int, width: int) -> str:
 
 
 @functools.lru_cache
-def _evaluated(source: str) -> Any:
+def _evaluated(source: str, classes: tuple[type, ...]) -> Any:
     scope = {"array": _numbers_of, "text": _text, "new": tuple.__new__, "text_at": _text_at}
-    return eval(source, scope)
+    return eval(source, scope | {"classes": classes})

@@ -100,11 +100,12 @@ def _loaded(folder: pathlib.Path) -> Library:
 
 def digest_of(names: Iterable[str]) -> str:
     """A digest of source files of the package."""
-    digest = hashlib.sha256()
+    parts = []
     for name in names:
-        data = (_PACKAGE / name).read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{name} {len(data)}\n".encode() + data)
-    return digest.hexdigest()
+        with open(f"{_PACKAGE}/{name}", "rb", buffering=0) as file:
+            data = file.read().replace(b"\r\n", b"\n")
+        parts += [f"{name} {len(data)}\n".encode(), data]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def usable(levels: Iterable[str]) -> str:

@@ -80,22 +80,31 @@ class State:
         start, self._first = program.result.offset_of(_FIRST)
         self._at, self._answer = program.result.offset_of(_ANSWER)
         layout, self._values = layout_of(args), start
-        offset, self._argument = layout.offset_of(len(args) - 1)
-        self._given = start + offset
+        self._layout = layout.without_last()
+        offset, argument = layout.offset_of(len(args) - 1)
+        self._parts = argument.parts(start + offset)
+        self._last: Arguments = (None,) * len(self._parts)
         self._memory = np.zeros(max(start + layout.size, program.result.size), np.uint8)
         self._result: int = self._memory.ctypes.data
         self._is_new = memoryview(self._memory)[:8].cast("q")  # type: ignore[arg-type]
+        self._now = self._memory[start : start + self._first.size]
         self._own(args[:-1])
 
     def _own(self, values: Arguments) -> None:
         """Write the values, and keep the arrays that they point to."""
         self._kept, self._owners = values, by_place(values)
         self._arrays = arrays_in(values[0])
-        layout_of(values).write(self._memory, values, self._values)
+        self._layout.write(self._memory, values, self._values)
         self._places = self._first.places(self._first.read(self._memory, self._values))
+        self._known = self._now.tobytes(), values[0]
 
     def __call__(self, argument: Any) -> Any:
-        self._argument.write(self._memory, argument, self._given)
+        items = argument if isinstance(argument, tuple) else (argument,)
+        before, self._last = self._last, (None,) * len(items)
+        for item, last, (place, layout) in zip(items, before, self._parts, strict=True):
+            if item is not last:  # or its numbers are still there
+                layout.write(self._memory, item, place)
+        self._last = items
         run(self._code, self._result + self._values, self._result)
         leaves = self._answer.read(self._memory, self._at)
         owners = self._owners | by_place(argument) if self._answer.has_arrays else self._owners
@@ -106,10 +115,14 @@ class State:
 
     def first(self) -> Any:
         """The current first value."""
-        leaves = self._first.read(self._memory, self._values)
-        if self._first.places(leaves) == self._places:
-            return self._first.with_arrays(leaves, self._arrays)
-        return self._first.rebuilt(leaves, self._owners)
+        now = self._now.tobytes()
+        if now != self._known[0]:  # not only the numbers in its arrays have changed
+            leaves = self._first.read(now)
+            if self._first.places(leaves) == self._places:
+                self._known = now, self._first.with_arrays(leaves, self._arrays)
+            else:
+                return self._first.rebuilt(leaves, self._owners)
+        return self._known[1]
 
     def _take_new_arrays(self, answer: tuple[Any, ...]) -> None:
         """Copy arrays that machine code has made, and release them there."""

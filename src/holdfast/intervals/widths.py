@@ -225,7 +225,7 @@ def with_near_rows(
 
 def label_scores(margins: NDArray[np.float64]) -> NDArray[np.float64]:
     """exp(-m) of the margin m of the right label, at least exp(-600)."""
-    return np.exp(-np.clip(margins, -_LARGEST, _LARGEST))
+    return np.exp(-np.minimum(np.maximum(margins, -_LARGEST), _LARGEST))
 
 
 _OFTEN = 0.01  # of the rows lack a cell of the column: the widths have followed such rows, too

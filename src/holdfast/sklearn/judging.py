@@ -43,6 +43,9 @@ class JudgedRows(NamedTuple):
 
 def last_threshold(thresholds: np.ndarray, before: float) -> float:
     """The last known threshold of the first check; `before` if there is none."""
+    if len(thresholds) == 1:
+        last = float(thresholds[0, 0])
+        return last if 0.0 < last < np.inf else before
     known = thresholds[(thresholds[:, 0] > 0.0) & (thresholds[:, 0] < np.inf), 0]
     return float(known[-1]) if len(known) else before
 
@@ -108,6 +111,11 @@ class ForecastError:
         self.regression = regression
         self.judged, self.missed = 0, 0.0  # the number of forecasts, and the sum of their errors
 
+    def copy(self) -> "ForecastError":
+        other = ForecastError(self.regression)
+        other.judged, other.missed = self.judged, self.missed
+        return other
+
     @property
     def mean(self) -> float:
         return self.missed / self.judged if self.judged else math.nan
@@ -152,8 +160,10 @@ class Forecasts:
         if self.regression:
             self.values[rows] = predictions
             return
-        own = targets > 0.0 if self.of_rest else np.ones(len(targets), bool)
-        lost, rows = -(predictions * targets)[own], rows[own]
+        lost = -(predictions * targets)
+        if self.of_rest:
+            own = targets > 0.0
+            lost, rows = lost[own], rows[own]
         before = self.values[rows]
         self.values[rows] = np.logaddexp(np.where(np.isnan(before), -np.inf, before), lost)
 

@@ -1,7 +1,6 @@
 """Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
 
 import contextlib
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from holdfast._compiled import prebuilt
 from holdfast._compiled.compiling import FEW, expecting
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.adversaries import Replay, Weighted
@@ -46,6 +46,8 @@ _SETTLED = 50  # rows; before, running scales may change much
 _PIECE = 2_000  # rows in Python, after which the compiled game may be on disk
 _SOON = 100_000  # rows that a compiled game takes less than a second for
 _CHUNK = 2**21  # entries: 16 MB of float64
+
+prebuilt.library()  # machine code is loaded with the estimators, not in their first `fit`
 
 
 class LearningEstimator(RobustEstimator):
@@ -104,11 +106,11 @@ class LearningEstimator(RobustEstimator):
     ) -> None:
         """Learn in one pass, in the order of the rows."""
         counts = which_count(weights, X.shape[0])
-        rows = [np.flatnonzero(mask & counts) for mask in taught]
+        rows = [(mask & counts).nonzero()[0] for mask in taught]
         self._player = self._as_asked(self._player, False)
         weights = self._relative(weights)
         with expecting(0, self._cost()), self._in_place(rows) as in_place:
-            passed = self._learn(X, targets, weights, rows, in_place, np.flatnonzero(counts))
+            passed = self._learn(X, targets, weights, rows, in_place, counts.nonzero()[0])
             self._sample = thinned(passed[0])
             self._tell_events(X, targets, counts, passed)
             self._add_to_audit(X, targets, label_of, weights, [passed])
@@ -155,7 +157,7 @@ class LearningEstimator(RobustEstimator):
         start, last = 0, max(*map(len, rows), 1)
         first, at_once = player.core().first_forecast(), isinstance(player, Steady) and player.delay == 0
         is_first, said = order is not None, self._new_forecasts(X.shape[0])
-        forecasts, readable = copy.copy(self._forecasts), [readable_rounds(game) for game in games]
+        forecasts, readable = self._forecasts.copy(), [readable_rounds(game) for game in games]
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
             stop = start + (in_memory if are_native(games) else min(in_memory, _PIECE))
