@@ -1,6 +1,7 @@
 """Ctrl-C during machine code takes effect when that returns."""
 
 import contextlib
+import os
 import signal
 import threading
 
@@ -57,6 +58,29 @@ def test_a_compiled_game_ends_before_the_interrupt(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         hf.Gate(hf.TopK(5), compiled=True).keep_many(np.ones(20_000))
     assert len(ended) == 2
+
+
+def test_an_interrupt_while_machine_code_runs_takes_effect_when_the_game_has_ended(monkeypatch):
+    run, begun, ended = programs.run, threading.Event(), []
+
+    def interrupt():
+        begun.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+
+    def announced(*args):
+        begun.set()
+        run(*args)
+        thread.join()
+        ended.append(True)
+
+    monkeypatch.setattr(programs, "run", announced)
+    replay = hf.Replay(np.ones((300_000, 5)), np.ones(300_000), hf.Logistic())
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        hf.play(hf.Filtered(hf.OGD(hf.Ball(2.0)), hf.TopK(5)), replay, compiled=True)
+    assert ended == [True]
 
 
 def test_after_an_interrupt_between_machine_code_and_its_answer_the_next_round_is_played(monkeypatch):
