@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.integer[Any]]
 
 _WIDE = ("center", "factors", "weights")  # with one entry for each feature
-_TOGETHER = 2**20  # cells of a matrix that are standardised together
+_TOGETHER = 2**16  # cells of a matrix that are standardised together: 0.5 MB, which stay in the cache
 _FEW = 2**12  # cells, of all models together
 _FAR = 4.0  # knees: squashing leaves less than a third of a cell that is further away
 
