@@ -240,16 +240,20 @@ class Audit:
 
     def causes(self) -> dict[str, int]:
         """How many of the rows in the table were skipped for each column; without the target."""
-        names, counts = np.unique(self.table()["column"], return_counts=True)
+        names, counts = np.unique(self._column("column"), return_counts=True)
         found = dict(zip(names.tolist(), counts.tolist(), strict=True))
         return {name: count for name, count in found.items() if name not in ("", "target")}
 
     def table(self) -> "ColumnTable":
         """The columns by name; a notebook shows the first rows."""
-        filled = [part for part in self._parts if len(part["reason"])] or self._parts
         from holdfast.pages.notebook import ColumnTable
 
-        return ColumnTable({name: np.concatenate([part[name] for part in filled]) for name in filled[0]})
+        return ColumnTable({name: self._column(name) for name in self._parts[0]})
+
+    def _column(self, name: str) -> np.ndarray:
+        return np.concatenate(
+            [part[name] for part in self._parts if len(part[name])] or [self._parts[0][name]]
+        )
 
     def _table(self, places: Sequence[ArrayLike], measured: Sequence[ArrayLike]) -> dict[str, np.ndarray]:
         kind = None if len(np.asarray(measured[0])) else int

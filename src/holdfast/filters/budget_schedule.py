@@ -211,6 +211,6 @@ def block_budgets(share: float, delta: float, window: int, patience: int) -> lis
     steps, k, budgets = min(window, _STEPS), 0, []
     for i in range(steps):
         end = last_of(i, window, steps)
-        k = smallest(end, share, 1.0 - share, delta / steps, k)
-        budgets.append(float(max(k, least_budget(end, patience))))
+        k = smallest(end, share, 1.0 - share, delta / steps, max(k, least_budget(end, patience)))
+        budgets.append(float(k))
     return budgets

@@ -13,7 +13,7 @@ from holdfast.sklearn.judging import JudgedRows
 from holdfast.sklearn.rows import Weights, cells_of, unreadable_columns, which_count
 
 _PLACES = ("round", "row", "index", "label")
-_COMPARED = 2_000  # rows, with the baseline
+_COMPARED = 1_000  # rows, with the baseline
 _REMEDY = "audit_ and audit_counts_ say why. If the data has changed, reset() and learn again"
 
 

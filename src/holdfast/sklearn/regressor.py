@@ -140,7 +140,7 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
             self._learn_in_journal(X, y, row_ids, {"sample_weight": sample_weight})
             return self
         first = not hasattr(self, "_games")
-        X, y = self._read(X, first), self._read_target(X, y, first)
+        X, y = self._read(X, first), self._read_target(X, y)
         self._name_rows(row_ids, len(y))
         weights = self._read_weights(sample_weight, X)
         if first:
@@ -181,8 +181,8 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         ends = np.stack([predictions - widths, predictions + widths], axis=1)
         return ends[:, :, 0] if np.ndim(coverage) == 0 else ends
 
-    def _read_target(self, X: Any, y: Any, first: bool = True) -> NDArray[np.float64]:
-        if not first and isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:
+    def _read_target(self, X: Any, y: Any) -> NDArray[np.float64]:
+        if isinstance(y, np.ndarray) and y.dtype == np.float64 and y.shape == X.shape[:1]:
             return y if np.isfinite(y).all() else self._with_nan(y)
         if y is None:
             raise ValueError("RobustRegressor requires y to be passed, but the target y is None")
