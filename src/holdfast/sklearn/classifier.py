@@ -188,7 +188,7 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
             _check_partial_fit_first_call(self, classes)
         if len(self.classes_) < 2:
             raise ValueError(f"a classifier needs at least two classes: got {self.classes_.tolist()}")
-        found = np.searchsorted(self.classes_[1:], y, side="right")
+        found = self.classes_[1:].searchsorted(y, side="right")
         if (self.classes_[found] != y).any():
             raise ValueError(f"y has labels that are not among the classes {self.classes_.tolist()}")
         codes = _codes(found, known)
@@ -296,6 +296,8 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
 
 def _codes(found: NDArray[np.intp], known: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The number of each row's class, from those of the rows whose label is known."""
+    if len(found) == len(known):
+        return found
     codes = np.full(len(known), _UNKNOWN)
     codes[known] = found
     return codes

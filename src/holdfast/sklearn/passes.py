@@ -1,7 +1,7 @@
 """Passes over the rows of a table: several in `fit`, one in `partial_fit`."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,8 @@ class LearningEstimator(RobustEstimator):
                     self._sums = [self._sum(game) for game in self._games]
                 order = rng.permutation(rows) if self.shuffle else rows
                 own = [order[mask[order]] for mask in used]
-                with self._in_place(own) as in_place:
+                in_place = self._is_in_place(own)
+                with deferred_interrupts() if in_place else contextlib.nullcontext():
                     passed = self._learn(X, targets, weights, own, in_place, order if number == 0 else None)
                 if number == 0:
                     self._sample = thinned(passed[0])
@@ -109,21 +110,19 @@ class LearningEstimator(RobustEstimator):
         rows = [(mask & counts).nonzero()[0] for mask in taught]
         self._player = self._as_asked(self._player, False)
         weights = self._relative(weights)
-        with expecting(0, self._cost()), self._in_place(rows) as in_place:
+        in_place = self._is_in_place(rows)
+        with expecting(0, self._cost()), deferred_interrupts() if in_place else contextlib.nullcontext():
             passed = self._learn(X, targets, weights, rows, in_place, counts.nonzero()[0])
             self._sample = thinned(passed[0])
             self._tell_events(X, targets, counts, passed)
             self._add_to_audit(X, targets, label_of, weights, [passed])
 
-    @contextlib.contextmanager
-    def _in_place(self, rows: Sequence[Rows]) -> Iterator[bool]:
+    def _is_in_place(self, rows: Sequence[Rows]) -> bool:
         """Whether games go on in place, so that no state is copied.
 
         Then Ctrl-C waits until the end, or a model could have learned from half of its rows.
         """
-        in_place = sum(map(len, rows)) <= (_SOON if are_native(self._games) else FEW)
-        with deferred_interrupts() if in_place else contextlib.nullcontext():
-            yield in_place
+        return sum(map(len, rows)) <= (_SOON if are_native(self._games) else FEW)
 
     def _cost(self) -> int:
         """The time of a round in Python, over that of AdaGrad."""
