@@ -69,7 +69,7 @@ def played(learner, filter, loss, labelled=False):
 
 def gated(filter):
     gate, (X, _, _) = hf.Gate(filter), table()
-    return [np.array([gate.keep(abs(size)) for size in X[:, 0]])]
+    return [gate.keep_many(np.abs(X[:, 0]))]
 
 
 def levelled(season):
@@ -101,8 +101,8 @@ GAMES = {
     "numbers, sparse": lambda: fitted(label=False, sparse=True),
     "labels, sparse": lambda: fitted(label=True, sparse=True),
     "OGD, TopK, logistic": lambda: played(hf.OGD(hf.Ball(5.0)), hf.TopK(20), hf.Logistic(), labelled=True),
-    "AdaGrad, TopShare, absolute": lambda: played(
-        hf.AdaGrad(hf.Box(-5.0, 5.0)), hf.TopShare(0.1), hf.Absolute()
+    "AdaGrad, TopShare, squared": lambda: played(
+        hf.AdaGrad(hf.Box(-5.0, 5.0)), hf.TopShare(0.1), hf.Squared()
     ),
     "OGD, Quantile, squared": lambda: played(
         hf.OGD(hf.Ball(5.0)), hf.Quantile(0.9, horizon=ROWS), hf.Squared()
