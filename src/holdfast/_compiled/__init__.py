@@ -5,9 +5,9 @@ takes what is there: a game that was compiled when the package was built (`prebu
 linked by `linking`), one from the disk (`disk_cache`, `object_files`), or one that is compiled now.
 `compiling` says when that pays. None of these imports numba before it compiles.
 
-`compiler` compiles. `call_graph` finds the methods and helpers that a game calls, and `registration` tells
-numba of them; `by_type` and `kernel_forms` make the functions of rows among them. `error_messages` explains
-in one sentence what cannot be compiled. `numba_path` chooses one of two paths, with the same results:
+`compiler` compiles. `call_graph` finds the methods and helpers that a game calls; `by_type` and
+`kernel_forms` make the functions of rows among them. `error_messages` explains in one sentence what cannot
+be compiled. `numba_path` chooses one of two paths, with the same results:
 
 - the private path is fast: `numba_private`, `machine_code`, `llvm_kernels`;
 - the public path uses only the documented API of numba: `numba_public`.

@@ -1,7 +1,7 @@
 """Find all code that a function can call. This does not import numba.
 
 A `CallGraph` starts at a function and follows all names in its code. Its fingerprint is a digest of what it
-found: with the same fingerprint, the machine code is the same. `registration` tells numba of the methods and
+found: with the same fingerprint, the machine code is the same. `compiler` tells numba of the methods and
 helpers in it. A user's own `@rule` needs no other preparation.
 """
 

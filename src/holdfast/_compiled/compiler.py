@@ -7,16 +7,23 @@ from typing import Any
 import numba
 
 from holdfast._compiled.argument_types import AnyFunction, Arguments
+from holdfast._compiled.by_type import register_by_type
 from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.error_messages import explain, explain_type
+from holdfast._compiled.kernel_forms import OTHER_BODIES, register_kernel
 from holdfast._compiled.numba_path import private
-from holdfast._compiled.registration import register
 
 if private is None:
-    from holdfast._compiled.numba_public import PublicProgram, dispatcher, open_calls
+    from holdfast._compiled.numba_public import (
+        PublicProgram,
+        dispatcher,
+        open_calls,
+        register_function,
+        register_method,
+    )
 else:
     from holdfast._compiled.machine_code import compile_game
-    from holdfast._compiled.numba_private import dispatcher, open_calls
+    from holdfast._compiled.numba_private import dispatcher, open_calls, register_function, register_method
 
 
 def compiled(form: Any, function: AnyFunction, args: Arguments, graph: CallGraph) -> Any:
@@ -38,6 +45,23 @@ def compiled(form: Any, function: AnyFunction, args: Arguments, graph: CallGraph
         text = str(problem) or repr(problem)
     failed = open_calls[-1] if open_calls else None
     raise TypeError(explain(text, failed, graph.functions))
+
+
+def register(graph: CallGraph) -> None:
+    """Let compiled code call everything in a graph.
+
+    Numba compiles nested NamedTuples, but neither their methods nor the plain Python functions that they
+    call. It gets the same functions that Python would run.
+    """
+    for cls, name, method in graph.methods:
+        register_method(cls, name, method)
+    for function in graph.helpers:
+        if hasattr(function, "kernel"):
+            register_kernel(function)
+        elif getattr(function, "is_by_type", False):
+            register_by_type(function)
+        elif function not in OTHER_BODIES:
+            register_function(function)
 
 
 def forget() -> bool:

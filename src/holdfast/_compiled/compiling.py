@@ -13,8 +13,8 @@ from typing import Any
 
 from holdfast._compiled import calls, prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
-from holdfast._compiled.cache_folder import is_empty
 from holdfast._compiled.calls import Form
+from holdfast._compiled.disk_cache import is_empty
 
 FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 20 ms
 SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back

@@ -22,11 +22,11 @@ import numpy as np
 
 from holdfast._compiled.argument_types import AnyFunction, Arguments
 from holdfast._compiled.call_graph import CallGraph
+from holdfast._compiled.compiler import register
 from holdfast._compiled.linking import compiler, library_name, link
 from holdfast._compiled.machine_code import Entry, Form, compile_for_all, machine_code, target_of
 from holdfast._compiled.memory_layout import arrays_in, words
 from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of, level
-from holdfast._compiled.registration import register
 
 _MODULE = "holdfast._compiled.prebuild"
 _PACKAGE = pathlib.Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import __version__
-from holdfast._compiled import cache_folder, prebuilt
+from holdfast._compiled import disk_cache, prebuilt
 from holdfast.cli.arguments import add_json, describe
 from holdfast.terminal import DONE, FAILED, print_json, tell, visible
 
@@ -227,11 +227,11 @@ def numba() -> dict[str, Any]:
 
 
 def cache() -> dict[str, Any]:
-    folder = cache_folder.writable()
-    tried = [str(each) for each in cache_folder.folders()]
+    folder = disk_cache.writable()
+    tried = [str(each) for each in disk_cache.folders()]
     if folder is None:
         return {"folder": None, "tried": tried, "files": 0, "bytes": 0}
-    sizes = [file.stat().st_size for file in folder.glob(f"*{cache_folder.SUFFIX}")]
+    sizes = [file.stat().st_size for file in folder.glob(f"*{disk_cache.SUFFIX}")]
     return {"folder": str(folder), "tried": tried, "files": len(sizes), "bytes": sum(sizes)}
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from holdfast._compiled.cache_folder import writable
 from holdfast._compiled.calls import has_numba
+from holdfast._compiled.disk_cache import writable
 from holdfast.cli.arguments import describe
 from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, WRONG, print_error, tell

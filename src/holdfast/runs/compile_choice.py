@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from holdfast._compiled import prebuilt
-from holdfast._compiled.cache_folder import is_empty
 from holdfast._compiled.calls import can_compile, prepare
 from holdfast._compiled.compiling import WORTH_COMPILING
+from holdfast._compiled.disk_cache import is_empty
 from holdfast.fleet.games import Games
 from holdfast.fleet.grouped_rounds import play_groups
 from holdfast.io.sources import Piece
