@@ -17,7 +17,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-EXTRAS = "cli,plot,pandas,sklearn,river"
+EXTRAS = "cli,compile,plot,pandas,sklearn,river"  # compile: tests of gates compile filters of their own
 TESTS = ["tests/filters/test_topk.py", "tests/test_gate.py", "tests/test_record_display.py", "docs/start.md"]
 BARE = "import holdfast as hf; hf.Gate(hf.TopK(1)).keep(1.0)"  # needs no extra
 WHERE = "import holdfast, pathlib; print(pathlib.Path(holdfast.__file__).parent)"
