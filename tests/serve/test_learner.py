@@ -133,7 +133,11 @@ def test_release_and_retract_are_those_of_the_commands(served, run, learned, tmp
     again = client.post("/retract", json={"rows": "205"}, headers=HEADERS)
     assert again.status_code == 409
     assert "taken back before" in again.json()["error"]
-    assert client.post("/retract", json={"rows": "x"}, headers=HEADERS).status_code == 409
+    for path in ("/release", "/retract"):
+        for rows in ("x", "7-3", "0", " , ", []):
+            wrong = client.post(path, json={"rows": rows}, headers=HEADERS)
+            assert wrong.status_code == 422, (rows, wrong.text)
+            assert "120-180,999" in wrong.json()["error"]
     ledger = client.get("/audit").json()["ledger"]
     assert [entry["what"] for entry in ledger] == ["release", "retract"]
     assert client.get("/model").json()["rounds"] == 237

@@ -28,14 +28,20 @@ Files = Sequence[str | Path | None]
 
 def by_number(run: Run, text: str) -> np.ndarray:
     """The rows in a text such as 120-180,999."""
-    last, pairs = last_row(run.sources), []
+    last = last_row(run.sources)
+    return rows_in([(first, min(end, last)) for first, end in ranges(text)])
+
+
+def ranges(text: str) -> list[tuple[int, int]]:
+    """The first and the last row of each part of a text such as 120-180,999."""
+    pairs = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         found = re.fullmatch(r"(\d{1,18})(?:-(\d{1,18}))?", part)
         first, end = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if not 1 <= first <= end:
-            raise RunError(f"--rows has numbers and ranges, such as 120-180,999: got {quoted(part)}")
-        pairs.append((first, min(end, last)))
-    return rows_in(pairs)
+            raise RunError(f"rows are numbers and ranges, such as 120-180,999: got {quoted(part)}")
+        pairs.append((first, end))
+    return pairs
 
 
 def by_file(path: str, reading: Reading) -> np.ndarray:

@@ -235,12 +235,10 @@ class App:
         return {"accepted": new, "repeated": count - new}
 
     async def _release(self, body: bytes, query: dict[str, str]) -> Any:
-        found = READ_ROWS.decode(body)
-        return await _changed(self.service.release(found.rows, found.why))
+        return await _changed(self.service.change("release", READ_ROWS.decode(body)))
 
     async def _retract(self, body: bytes, query: dict[str, str]) -> Any:
-        found = READ_ROWS.decode(body)
-        return await _changed(self.service.retract(found.rows, found.why))
+        return await _changed(self.service.change("retraction", READ_ROWS.decode(body)))
 
     # -- calls that only show
 

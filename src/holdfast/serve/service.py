@@ -15,12 +15,13 @@ import numpy as np
 from msgspec import UNSET
 from msgspec.json import Encoder
 
+from holdfast.runs import choosing
 from holdfast.runs.config import read_config
 from holdfast.runs.files import locked
 from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import read_ledger
 from holdfast.runs.run import open_run
-from holdfast.serve.bodies import LabelBody, LearnBody, PredictBody, Row
+from holdfast.serve.bodies import LabelBody, LearnBody, PredictBody, Row, RowNumbers
 from holdfast.serve.events import Events
 from holdfast.serve.judge import mean_of
 from holdfast.serve.learner import Learner
@@ -224,22 +225,16 @@ class Service:
 
     # -- changes of the run
 
-    def release(self, rows: str | list[int], why: str) -> "Future[Any]":
-        """Release rows that were skipped."""
+    def change(self, what: str, body: RowNumbers) -> "Future[Any]":
+        """Release rows that were skipped, or take rows back: `release` or `retraction`."""
+        rows, why = body.rows, body.why
+        if not (choosing.ranges(rows) if isinstance(rows, str) else rows):
+            raise Refusal("rows is empty: name rows of the audit, such as 120-180,999")
+        repair = {"release": release_rows, "retraction": retract_rows}[what]
 
         def command(run: Any) -> dict[str, int]:
-            counts = release_rows(run, rows, why)
-            self.events.tell({"event": "release", "why": why} | counts)
-            return counts
-
-        return self.learner.do(command)
-
-    def retract(self, rows: str | list[int], why: str) -> "Future[Any]":
-        """Take rows back."""
-
-        def command(run: Any) -> dict[str, int]:
-            counts = retract_rows(run, rows, why)
-            self.events.tell({"event": "retraction", "why": why} | counts)
+            counts = repair(run, rows, why)
+            self.events.tell({"event": what, "why": why} | counts)
             return counts
 
         return self.learner.do(command)
