@@ -106,7 +106,7 @@ def _server(run, name):
         [sys.executable, "-m", *command],
         env=environment(run.scratch),
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        process_group=0,
     )
     try:
         end = time.monotonic() + _PATIENCE
