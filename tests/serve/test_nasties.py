@@ -174,7 +174,9 @@ def test_memory_does_not_grow_over_100_000_calls(server):
             "SC_PAGE_SIZE"
         )
 
-    before = calls(20_000)
+    calls(20_000)
+    send("/release", {"rows": [1]})  # the first checkpoint imports what writes Parquet: 17 to 22 MB
+    before = calls(2_000)
     grown = calls(80_000) - before
     connection.close()
-    assert grown < 24 << 20, f"{grown / 1e6:.1f} MB more than the {before / 1e6:.1f} MB after 20,000 calls"
+    assert grown < 12 << 20, f"{grown / 1e6:.1f} MB more than the {before / 1e6:.1f} MB after 22,000 calls"
