@@ -4,14 +4,13 @@ import asyncio
 import hmac
 import time
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route, Router
 
 from holdfast.serve.bodies import READ_LABEL, READ_LEARN, READ_PREDICT, READ_ROWS
 from holdfast.serve.metrics import Metrics
@@ -64,23 +63,22 @@ class App:
             "/predict": self._predict,
             "/label": self._label,
             "/learn": self._learn,
-            "/release": self._release,
-            "/retract": self._retract,
+            "/release": partial(self._change, "release"),
+            "/retract": partial(self._change, "retraction"),
         }
         self._secret = {"/label", "/learn", "/release", "/retract"} | ({"/predict"} if guarded else set())
-        routes = [
-            Route("/", self._page),
-            Route("/docs", self._docs),
-            Route("/openapi.json", self._openapi),
-            Route("/model", self._model),
-            Route("/errors", self._errors),
-            Route("/audit", self._audit),
-            Route("/health", self._health),
-            Route("/metrics", self._metrics),
-            Route("/events", self._events),
-        ]
-        self._router = Router(routes, redirect_slashes=False)
-        self._paths = {*self._calls, *(route.path for route in routes)}
+        self._views: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "/": self._page,
+            "/docs": self._docs,
+            "/openapi.json": self._openapi,
+            "/model": self._model,
+            "/errors": self._errors,
+            "/audit": self._audit,
+            "/health": self._health,
+            "/metrics": self._metrics,
+            "/events": self._events,
+        }
+        self.paths = {*self._calls, *self._views}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,13 +97,14 @@ class App:
 
         try:
             self._check(scope)
-            call = self._calls.get(path)
-            if path not in self._paths:
-                raise Problem(404, "there is nothing at this address: see /docs")
-            if call is None:
+            call, view = self._calls.get(path), self._views.get(path)
+            if view is not None:
                 if scope["method"] not in ("GET", "HEAD"):
                     raise Problem(405, f"{path} is called with GET", ((b"allow", b"GET, HEAD"),))
-                await self._router(scope, receive, noted)
+                response = await view(Request(scope, receive))
+                await response(scope, receive, noted)
+            elif call is None:
+                raise Problem(404, "there is nothing at this address: see /docs")
             else:
                 self._check_call(scope, path)
                 body = await self._body(scope, receive)
@@ -120,7 +119,7 @@ class App:
                 await _send(send, status, _encode({"error": text}), headers)
         finally:
             self._active -= 1
-            known = path if path in self._paths else "other"
+            known = path if path in self.paths else "other"
             self.metrics.count(known, status or 500)
             if path != "/events":
                 self.metrics.seconds.labels(known).observe(time.perf_counter() - begin)
@@ -234,11 +233,12 @@ class App:
         self.service.learner.wake()
         return {"accepted": new, "repeated": count - new}
 
-    async def _release(self, body: bytes, query: dict[str, str]) -> Any:
-        return await _changed(self.service.change("release", READ_ROWS.decode(body)))
-
-    async def _retract(self, body: bytes, query: dict[str, str]) -> Any:
-        return await _changed(self.service.change("retraction", READ_ROWS.decode(body)))
+    async def _change(self, what: str, body: bytes, query: dict[str, str]) -> Any:
+        future = self.service.change(what, READ_ROWS.decode(body))
+        try:
+            return await asyncio.wrap_future(future)
+        except Refusal as problem:  # of the run: the call was well made
+            raise Problem(409, str(problem)) from None
 
     # -- calls that only show
 
@@ -287,14 +287,6 @@ class App:
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else 0
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(events.stream(after), media_type="text/event-stream", headers=headers)
-
-
-async def _changed(future: Any) -> Any:
-    """What a change of the run returned. A sentence of the run is a conflict: the call was well made."""
-    try:
-        return await asyncio.wrap_future(future)
-    except Refusal as problem:
-        raise Problem(409, str(problem)) from None
 
 
 def _in_words(problem: Exception) -> tuple[int, str, tuple[tuple[bytes, bytes], ...]]:

@@ -14,10 +14,10 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 class PredictBody(Struct, forbid_unknown_fields=True):
     """One row, or several. With an id of yours, a repeated call gets the answer of the first one."""
 
-    row: Row | UnsetType = UNSET
-    rows: Rows | UnsetType = UNSET
-    id: Name | UnsetType = UNSET
-    ids: Annotated[list[Name], Meta(min_length=1)] | UnsetType = UNSET
+    row: Row | None = None
+    rows: Rows | None = None
+    id: Name | None = None
+    ids: Annotated[list[Name], Meta(min_length=1)] | None = None
 
 
 class Label(Struct, forbid_unknown_fields=True):
@@ -30,9 +30,9 @@ class Label(Struct, forbid_unknown_fields=True):
 class LabelBody(Struct, forbid_unknown_fields=True):
     """One label, or several."""
 
-    id: Name | UnsetType = UNSET
-    target: str | float | int | bool | UnsetType = UNSET
-    labels: Annotated[list[Label], Meta(min_length=1)] | UnsetType = UNSET
+    id: Name | None = None
+    target: str | float | int | bool | None = None
+    labels: Annotated[list[Label], Meta(min_length=1)] | None = None
 
 
 class Offsets(Struct, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ class LearnBody(Struct, forbid_unknown_fields=True):
     """Rows with their targets, in the column of the target."""
 
     rows: Rows
-    offsets: Offsets | UnsetType = UNSET
+    offsets: Offsets | None = None
 
 
 class RowNumbers(Struct, forbid_unknown_fields=True):

@@ -11,16 +11,17 @@ import random
 import time
 import urllib.parse
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar
+from functools import partial, wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 _BUSY = (429, 503)  # the server refuses for now: send again
 _LOST = (ConnectionError, TimeoutError, http.client.HTTPException)
 
 Row = Mapping[str, Any]
 _Result = TypeVar("_Result")
+_Values = ParamSpec("_Values")
 
 
 class Answer(NamedTuple):
@@ -192,8 +193,21 @@ class Client:
         self.close()
 
 
+def _in_thread(
+    method: Callable[Concatenate[Client, _Values], _Result],
+) -> Callable[Concatenate["AsyncClient", _Values], Coroutine[Any, Any, _Result]]:
+    """The same method, called in a thread of an `AsyncClient`."""
+
+    @wraps(method)
+    async def call(self: "AsyncClient", *values: _Values.args, **named: _Values.kwargs) -> _Result:
+        work = partial(method, self._client, *values, **named)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    return call
+
+
 class AsyncClient:
-    """`Client` for asyncio: the same methods, to be awaited.
+    """`Client` for asyncio: the same methods, to be awaited, such as `await client.predict(row)`.
 
     Calls run in threads, at most `connections` at a time; more of them wait. The other parameters are
     those of `Client`.
@@ -205,44 +219,14 @@ class AsyncClient:
         self._client = Client(url, token, patience, timeout)
         self._threads = ThreadPoolExecutor(connections, "holdfast client")
 
-    async def predict(self, row: Row, id: str | None = None, key: str | None = None) -> Answer:
-        """The answer about a row. `key` is the key of the row, if the run has keys."""
-        return await self._run(self._client.predict, row, id, key)
-
-    async def predict_many(
-        self, rows: Iterable[Row], ids: Iterable[str] | None = None, key: str | None = None
-    ) -> list[Answer]:
-        """The answers about rows, in their order. Rows without `ids` get random ones."""
-        return await self._run(self._client.predict_many, rows, ids, key)
-
-    async def label(self, id: str, target: float | str) -> str:
-        """Send a target: `accepted`, `repeated`, `contradicting`, `unknown` or `late`."""
-        return await self._run(self._client.label, id, target)
-
-    async def label_many(self, labels: Iterable[tuple[str, float | str]]) -> list[str]:
-        """Send pairs of id and target; what became of each."""
-        return await self._run(self._client.label_many, labels)
-
-    async def learn(
-        self, rows: Iterable[Row], source: str | None = None, first: int = 0, key: str | None = None
-    ) -> dict[str, Any]:
-        """Learn from rows with their targets, as `Client.learn` does."""
-        return await self._run(self._client.learn, rows, source, first, key)
-
-    async def release(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
-        """Learn from these skipped rows after all, as `Client.release` does."""
-        return await self._run(self._client.release, rows, why)
-
-    async def retract(self, rows: str | Sequence[int], why: str = "") -> dict[str, Any]:
-        """Take these rows back, as `Client.retract` does."""
-        return await self._run(self._client.retract, rows, why)
-
-    async def call(self, method: str, path: str, body: Any = None, again: bool | None = None) -> Any:
-        """Any call of the API, as `Client.call`."""
-        return await self._run(self._client.call, method, path, body, again)
-
-    async def _run(self, call: Callable[..., _Result], *values: Any) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, partial(call, *values))
+    predict = _in_thread(Client.predict)
+    predict_many = _in_thread(Client.predict_many)
+    label = _in_thread(Client.label)
+    label_many = _in_thread(Client.label_many)
+    learn = _in_thread(Client.learn)
+    release = _in_thread(Client.release)
+    retract = _in_thread(Client.retract)
+    call = _in_thread(Client.call)
 
     async def __aenter__(self) -> Self:
         return self

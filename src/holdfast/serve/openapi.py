@@ -2,7 +2,7 @@
 
 import html
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -33,64 +33,36 @@ _KEY = {
 _WHOLE = {"type": "integer", "minimum": 0}
 _LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}}
 _AFTER = {"name": "after", "in": "query", "schema": _WHOLE, "description": "rows after this one"}
-# Path: method, what it does, body, answer, further statuses, whether it needs the token, parameters.
-_CALLS: tuple[tuple[str, str, str, Any, Any, tuple[str, ...], bool, list[Any]], ...] = (
-    (
-        "/predict",
-        "post",
-        "Predict one row or several",
-        bodies.PredictBody,
-        bodies.Predictions,
-        ("409",),
-        False,
-        [_KEY],
-    ),
-    (
-        "/label",
-        "post",
-        "Give the target of a row that was predicted",
-        bodies.LabelBody,
-        bodies.LabelStatuses,
-        (),
-        True,
-        [],
-    ),
-    ("/learn", "post", "Learn from rows with targets", bodies.LearnBody, bodies.Learned, (), True, [_KEY]),
-    (
-        "/release",
-        "post",
-        "Learn from skipped rows after all",
-        bodies.RowNumbers,
-        None,
-        ("403", "409"),
-        True,
-        [],
-    ),
-    (
-        "/retract",
-        "post",
-        "Take rows back, as if they had never been learned",
-        bodies.RowNumbers,
-        None,
-        ("403", "409"),
-        True,
-        [],
-    ),
-    ("/audit", "get", "Skipped rows, as of the last checkpoint", None, None, (), False, [_LIMIT, _AFTER]),
-    ("/model", "get", "The model, and how it does", None, None, (), False, []),
-    ("/errors", "get", "The error of judged forecasts over time", None, None, (), False, []),
-    ("/health", "get", "Whether the server learns", None, None, ("503",), False, []),
-    ("/metrics", "get", "Figures for Prometheus", None, "text/plain", (), False, []),
-    (
-        "/events",
-        "get",
-        "Server-sent events: skips, alarms, releases, retractions",
-        None,
-        "text/event-stream",
-        (),
-        False,
-        [],
-    ),
+
+
+class _Call(NamedTuple):
+    """A call: POST if it has a body. `more` are statuses that not all calls have."""
+
+    path: str
+    does: str
+    body: Any = None
+    answer: Any = None
+    more: tuple[str, ...] = ()
+    secret: bool = False
+    parameters: tuple[Any, ...] = ()
+
+
+_PREDICT = bodies.PredictBody, bodies.Predictions, ("409",), False, (_KEY,)
+_LABEL = bodies.LabelBody, bodies.LabelStatuses, (), True
+_LEARN = bodies.LearnBody, bodies.Learned, (), True, (_KEY,)
+_CHANGE = bodies.RowNumbers, None, ("403", "409"), True
+_CALLS = (
+    _Call("/predict", "Predict one row or several", *_PREDICT),
+    _Call("/label", "Give the target of a row that was predicted", *_LABEL),
+    _Call("/learn", "Learn from rows with targets", *_LEARN),
+    _Call("/release", "Learn from skipped rows after all", *_CHANGE),
+    _Call("/retract", "Take rows back, as if they had never been learned", *_CHANGE),
+    _Call("/audit", "Skipped rows, as of the last checkpoint", parameters=(_LIMIT, _AFTER)),
+    _Call("/model", "The model, and how it does"),
+    _Call("/errors", "The error of judged forecasts over time"),
+    _Call("/health", "Whether the server learns", more=("503",)),
+    _Call("/metrics", "Figures for Prometheus", answer="text/plain"),
+    _Call("/events", "Server-sent events: skips, alarms, releases, retractions", answer="text/event-stream"),
 )
 _MORE = {
     "403": "the server has no token, and this call needs one",
@@ -106,25 +78,25 @@ def openapi() -> dict[str, Any]:
     _, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     problem = {"application/json": {"schema": _ref(bodies.Problem)}}
     paths: dict[str, Any] = {}
-    for path, method, does, body, answer, more, secret, parameters in _CALLS:
-        kind = answer if isinstance(answer, str) else "application/json"
-        schema = (
-            {"type": "string"} if isinstance(answer, str) else _ref(answer) if answer else {"type": "object"}
-        )
+    for one in _CALLS:
+        is_text = isinstance(one.answer, str)
+        kind = one.answer if is_text else "application/json"
+        schema = {"type": "string"} if is_text else _ref(one.answer) if one.answer else {"type": "object"}
         found: dict[str, Any] = {"200": {"description": "done", "content": {kind: {"schema": schema}}}}
-        statuses = _ERRORS if body is not None else {name: _ERRORS[name] for name in _OF_ALL}
-        for status, text in (statuses | {name: _MORE[name] for name in more}).items():
+        statuses = _ERRORS if one.body is not None else {name: _ERRORS[name] for name in _OF_ALL}
+        for status, text in (statuses | {name: _MORE[name] for name in one.more}).items():
             found[status] = {"description": text, "content": problem}
-        call: dict[str, Any] = {"summary": does, "operationId": path[1:], "responses": found}
-        if parameters:
-            call["parameters"] = parameters
-        if body is not None:
-            call["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(body)}}}
-        if secret:
+        call: dict[str, Any] = {"summary": one.does, "operationId": one.path[1:], "responses": found}
+        if one.parameters:
+            call["parameters"] = one.parameters
+        if one.body is not None:
+            content = {"application/json": {"schema": _ref(one.body)}}
+            call["requestBody"] = {"required": True, "content": content}
+        if one.secret:
             call["security"] = [{"token": []}]
-        elif path == "/predict":  # at an address of other machines
+        elif one.path == "/predict":  # at an address of other machines
             call["security"] = [{}, {"token": []}]
-        paths[path] = {method: call}
+        paths[one.path] = {"get" if one.body is None else "post": call}
     return {
         "openapi": "3.1.0",
         "info": {"title": "holdfast serve", "version": __version__},

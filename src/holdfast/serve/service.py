@@ -12,7 +12,6 @@ from statistics import median
 from typing import IO, Any
 
 import numpy as np
-from msgspec import UNSET
 from msgspec.json import Encoder
 
 from holdfast.runs import choosing
@@ -21,7 +20,7 @@ from holdfast.runs.files import locked
 from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import read_ledger
 from holdfast.runs.run import open_run
-from holdfast.serve.bodies import LabelBody, LearnBody, PredictBody, Row, RowNumbers
+from holdfast.serve.bodies import Label, LabelBody, LearnBody, PredictBody, Row, RowNumbers
 from holdfast.serve.events import Events
 from holdfast.serve.judge import mean_of
 from holdfast.serve.learner import Learner
@@ -109,11 +108,9 @@ class Service:
 
     def predict(self, body: PredictBody, key: str | None) -> tuple[list[dict[str, Any]], Any]:
         """The answers, and a future that must be done before they are sent; None if nothing must be."""
-        rows, ids = (
-            _one_or_many(body.row, body.rows, "row", "rows"),
-            _one_or_many(body.id, body.ids, "id", "ids", []),
-        )
-        self._check_count(len(rows))
+        rows = _one_or_many(body.row, body.rows, "row", "rows")
+        ids = _one_or_many(body.id, body.ids, "id", "ids")
+        self._check_count(len(rows), "row or rows is missing")
         if ids and len(ids) != len(rows):
             raise Refusal(f"{len(rows):,} rows and {len(ids):,} ids: give an id for each row, or none")
         if len(set(ids)) < len(ids):
@@ -172,9 +169,9 @@ class Service:
             raise Refusal(f"?key= is {quoted(key)}, and the column {quoted(name)} of a row has another key")
         return cell_text(name, key, False, self.limits.text)
 
-    def _check_count(self, count: int) -> None:
+    def _check_count(self, count: int, missing: str = "there are no rows") -> None:
         if not count:
-            raise Refusal("there are no rows")
+            raise Refusal(missing)
         if count > self.limits.rows:
             raise Refusal(
                 f"{count:,} rows in a call, and the limit is {self.limits.rows:,}: send them in parts"
@@ -190,17 +187,14 @@ class Service:
 
     def label(self, body: LabelBody) -> tuple[list[str], Any]:
         """The ids, and a future with the status of each."""
-        if isinstance(body.labels, list):
-            if not _unset(body.id, body.target):
-                raise Refusal("give id and target, or labels, not both")
-            pairs = [(label.id, label.target) for label in body.labels]
-        elif isinstance(body.id, str) and not _unset(body.target):
-            pairs = [(body.id, body.target)]  # type: ignore[list-item]
-        else:
-            raise Refusal("a label is missing: give id and target, or labels")
-        self._check_count(len(pairs))
+        one = None if body.id is None or body.target is None else Label(body.id, body.target)
+        if one is None and (body.id is not None or body.target is not None):
+            raise Refusal("half of a label is missing: give id and target, or labels")
+        found = _one_or_many(one, body.labels, "id and target", "labels")
+        self._check_count(len(found), "a label is missing: give id and target, or labels")
         self._check_queue()
-        labels = [(id, target_text(self.config.target, target, self.limits.text)) for id, target in pairs]
+        target, longest = self.config.target, self.limits.text
+        labels = [(each.id, target_text(target, each.target, longest)) for each in found]
         return [id for id, _ in labels], self.store.do(self.store.label(labels))
 
     def learn(self, body: LearnBody, key: str | None) -> tuple[int, Any]:
@@ -220,7 +214,7 @@ class Service:
         found = [(keys[i], _text(served[i].texts), answers[i].forecast, targets[i]) for i in range(len(rows))]
         self._counts["learn_rows"] += len(rows)
         offsets = body.offsets
-        source, first = (None, 0) if _unset(offsets) else (offsets.source, offsets.first)  # type: ignore[union-attr]
+        source, first = (None, 0) if offsets is None else (offsets.source, offsets.first)
         return len(rows), self.store.do(self.store.learn(found, source, first))
 
     # -- changes of the run
@@ -344,19 +338,8 @@ def _text(found: Any) -> str:
     return _encode(found).decode()
 
 
-def _unset(*values: Any) -> bool:
-    """Whether none of the values is there."""
-    return all(value is UNSET for value in values)
-
-
-def _one_or_many(one: Any, many: Any, name: str, names: str, default: list[Any] | None = None) -> list[Any]:
-    """The values of a body that has one or several."""
-    if not _unset(one) and not _unset(many):
+def _one_or_many(one: Any, many: list[Any] | None, name: str, names: str) -> list[Any]:
+    """The values of a body that has one, or several, or none."""
+    if one is not None and many is not None:
         raise Refusal(f"give {name} or {names}, not both")
-    if not _unset(many):
-        return list(many)
-    if not _unset(one):
-        return [one]
-    if default is None:
-        raise Refusal(f"{name} or {names} is missing")
-    return default
+    return many or ([] if one is None else [one])
