@@ -12,9 +12,10 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
+from holdfast.pages.render import render
 from holdfast.serve.bodies import READ_LABEL, READ_LEARN, READ_PREDICT, READ_ROWS
 from holdfast.serve.metrics import Metrics
-from holdfast.serve.openapi import docs_page, openapi
+from holdfast.serve.openapi import openapi
 from holdfast.serve.page import Page
 from holdfast.serve.service import Conflict, Full, Service
 from holdfast.terminal import Refusal
@@ -349,4 +350,6 @@ def _json(found: Any, status: int = 200) -> Response:
     )
 
 
-_docs = cache(docs_page)
+@cache
+def _docs() -> str:
+    return render("serve_docs.html", api=openapi())

@@ -1,7 +1,5 @@
-"""The description of the API (OpenAPI 3.1), made of the types of its bodies, and a page that shows it."""
+"""The description of the API (OpenAPI 3.1), made of the types of its bodies."""
 
-import html
-import json
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,10 +7,6 @@ import msgspec
 from holdfast import __version__
 from holdfast.serve import bodies
 
-_STYLE = (
-    "body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
-    "pre{overflow:auto}"
-)
 _ERRORS = {
     "400": "not JSON, or another body than described",
     "401": "the token is missing or wrong",
@@ -110,32 +104,3 @@ def openapi() -> dict[str, Any]:
 
 def _ref(kind: Any) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{kind.__name__}"}
-
-
-def docs_page() -> str:
-    """The description as a page that needs nothing from a network."""
-    found = openapi()
-    parts = []
-    for path, calls in found["paths"].items():
-        for method, call in calls.items():
-            secret = " (token)" if call.get("security") == [{"token": []}] else ""
-            parts.append(
-                f"<h2><code>{method.upper()} {path}</code>{secret}</h2><p>{html.escape(call['summary'])}.</p>"
-            )
-            parts += [f"<p><code>?{each['name']}=</code></p>" for each in call.get("parameters", ())]
-            body = call.get("requestBody")
-            if body is not None:
-                name = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-                schema = json.dumps(found["components"]["schemas"][name], indent=2)
-                parts.append(f"<details><summary>{name}</summary><pre>{html.escape(schema)}</pre></details>")
-            listed = "".join(
-                f"<li><b>{status}</b> {html.escape(one['description'])}</li>"
-                for status, one in call["responses"].items()
-            )
-            parts.append(f"<ul>{listed}</ul>")
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>holdfast serve: API</title><style>{_STYLE}</style><h1>holdfast serve</h1>"
-        '<p>The same as <a href="openapi.json">OpenAPI</a>.</p>' + "".join(parts) + "</html>"
-    )

@@ -27,16 +27,13 @@ from holdfast.serve.learner import Learner
 from holdfast.serve.limits import Limits
 from holdfast.serve.log import RowLog
 from holdfast.serve.page_parts import last_entries
-from holdfast.serve.predicting import Answer
 from holdfast.serve.repairs import release_rows, retract_rows
-from holdfast.serve.rows import RowReader, ServedRow, cell_text, target_text
+from holdfast.serve.rows import RowReader, cell_text, target_text
 from holdfast.serve.store import Asked, Durable, Store
 from holdfast.terminal import Refusal, quoted
 
 FOLDER = "serve"  # in the run folder
 _SUFFIX = {None: ".csv", "csv": ".csv", "tsv": ".tsv"}
-
-
 _encode = Encoder().encode
 
 
@@ -89,7 +86,7 @@ class Service:
             failing.pop_all()
         self._ids = itertools.count()
         self._begin, self.started = secrets.token_hex(4), clock()
-        self._counts = {"predictions": 0, "outliers": 0, "learn_rows": 0}
+        self._counts = {"predictions": 0, "outliers": 0}
         # The first answer about a row without a cell imports what it needs; nobody should wait for that.
         row = self.reader.read({config.layout.columns[0].name: None})
         self.learner.snapshot.answer(self.reader, [row], [""])
@@ -121,9 +118,10 @@ class Service:
         self._counts["predictions"] += len(rows)
         self._counts["outliers"] += sum(one.sent["outlier"] for one in answers)
         now = self.clock()
+        names = ids or [self._new_id(now) for _ in rows]
         asked = [
-            self._asked(ids[i] if ids else self._new_id(now), now, keys[i], row, answer)
-            for i, (row, answer) in enumerate(zip(served, answers, strict=True))
+            Asked(name, now, key, _text(row.texts), answer.forecast, _text(answer.sent))
+            for name, key, row, answer in zip(names, keys, served, answers, strict=True)
         ]
         sent = [{"id": one.id} | answer.sent for one, answer in zip(asked, answers, strict=True)]
         if ids:
@@ -145,9 +143,6 @@ class Service:
                 )
             found.append({"id": one["id"]} | json.loads(text))
         return found
-
-    def _asked(self, id: str, now: float, key: str, row: ServedRow, answer: Answer) -> Asked:
-        return Asked(id, now, key, _text(row.texts), answer.forecast, _text(answer.sent))
 
     def _new_id(self, now: float) -> str:
         return f"{int(now * 1e6):013x}-{self._begin}{next(self._ids):x}"
@@ -212,7 +207,6 @@ class Service:
         served = [self.reader.read(row) for row in rows]
         answers = self.learner.snapshot.answer(self.reader, served, keys)
         found = [(keys[i], _text(served[i].texts), answers[i].forecast, targets[i]) for i in range(len(rows))]
-        self._counts["learn_rows"] += len(rows)
         offsets = body.offsets
         source, first = (None, 0) if offsets is None else (offsets.source, offsets.first)
         return len(rows), self.store.do(self.store.learn(found, source, first))
