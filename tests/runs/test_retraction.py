@@ -21,7 +21,7 @@ from runs.small import called, refused
 from samples import slow, thinned
 
 from holdfast.runs import checkpoint_tree, run
-from holdfast.runs.ledger import read_ledger
+from holdfast.runs.ledger import read_ledger, rows_in
 from holdfast.runs.run import open_run
 
 CASES = int(os.environ.get("HOLDFAST_RETRACTION_CASES", 1_500))  # of each player, if exhaustive
@@ -389,3 +389,9 @@ def test_rows_of_several_sources_are_taken_back(tmp_path):
     clean.learn(227)
     numbers = without([70, 85, 199], [*lines, *new])[1]
     assert_same(run, clean.run, numbers)
+
+
+def test_rows_that_are_named_again_and_again_are_counted_once_and_take_no_memory():
+    found = rows_in([(5, 9), (1, 1_000_000), *[(2, 999_999)] * 100_000, [1_000_000, 1_000_002]])
+    assert np.array_equal(found, np.arange(1, 1_000_003))
+    assert rows_in([(7, 3), (2, 2)]).tolist() == [2] and len(rows_in([])) == 0

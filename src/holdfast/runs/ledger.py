@@ -93,8 +93,11 @@ def ranges(rows: np.ndarray) -> np.ndarray:
 
 def rows_in(pairs: Iterable[Sequence[int]]) -> np.ndarray:
     """The rows of such pairs, sorted, each once."""
-    found = [np.arange(first, last + 1) for first, last in pairs]
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+    found, end = [np.zeros(0, np.int64)], 0
+    for first, last in sorted(map(tuple, pairs)):
+        found.append(np.arange(max(first, end + 1), last + 1))
+        end = max(end, last)
+    return np.concatenate(found)
 
 
 class Ledger:
