@@ -7,18 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from runs.histories import HEADER, PLAYERS, History, assert_same, digest, rows_of
 from runs.small import called, refused
-from samples import slow, thinned
+from samples import slow
 
 from holdfast.runs import checkpoint_tree, run
 from holdfast.runs.ledger import read_ledger, rows_in
@@ -50,101 +47,37 @@ def test_a_run_is_one_that_never_saw_the_rows(tmp_path, player):
     assert_same(bad.run, clean.run, kept[1])
 
 
-def operations(player):
-    """Random histories: rows taken back, released, both undone, and new rows."""
-    numbers = st.integers(1, 150)
-    return st.lists(
-        st.one_of(
-            st.tuples(
-                st.just("retract"), st.lists(st.one_of(numbers, numbers.map(lambda n: range(n, n + 9))))
-            ),
-            st.tuples(st.just("restore"), st.integers(0, 5)),
-            st.tuples(st.just("release"), st.integers(1, 8)),
-            st.tuples(st.just("learn"), st.integers(1, 30)),
-        ),
-        min_size=1,
-        max_size=5,
+def test_a_release_at_the_round_of_an_earlier_state_is_undone(tmp_path):
+    """The earlier state after row 144 is one before the release."""
+    lines, kept = rows_of(160), without([150], rows_of(160))
+    history, clean = (
+        History(tmp_path / "history", "adagrad", lines),
+        History(tmp_path / "clean", "adagrad", kept[0]),
     )
+    for each in (history, clean):
+        each.learn(144)
+    assert history.release(history.skipped(), range(1, 60)) > 2
+    history.restore(1)
+    assert_same(history.run, clean.run)
+    for each in (history, clean):
+        each.release(each.skipped(), range(1, 60))
+        each.learn(len(each.lines))
+    history.retract([150])
+    assert_same(history.run, clean.run, kept[1])
 
 
-def rows_out(entries, undone):
-    """The rows that are taken back and do not count now."""
-    counted = [e for number, e in enumerate(entries, 1) if e[0] == "retract" and number not in undone]
-    return {row for _, rows, _, _ in counted for row in rows}
-
-
-def replayed_by_hand(history, entries, folder, player, lines):
-    """Compare with a run that learns only the rows that count, and releases only what counts."""
-    undone = {of for what, of, _, _ in entries if what == "restore"}
-    kept, numbers = without(sorted(rows_out(entries, undone)), lines[: history.count])
-    clean = History(folder, player, kept)
-    for number, (what, rows, after, table) in enumerate(entries, 1):
-        if what != "release" or number in undone:
-            continue
-        clean.learn(int((numbers <= after).sum()))
-        places = {int(row): place for place, row in enumerate(numbers, 1)}
-        column = table.column("skipped_row").to_pylist()
-        chosen = pa.array([row in places and row in rows for row in column])
-        table = table.filter(chosen)
-        mapped = pa.array([places[row] for row in table.column("skipped_row").to_pylist()], pa.int64())
-        table = table.set_column(0, "skipped_row", mapped)
-        if table.num_rows:
-            clean.release(table, mapped.to_numpy())
-    clean.learn(len(kept))
-    assert_same(history.run, clean.run, numbers)
-
-
-def check_history(folder, player, steps, seed):
-    lines = rows_of(300, seed)
-    history, entries = History(folder / "history", player, lines), []
-    history.learn(150)
-    for what, value in steps:
-        undone = {of for kind, of, _, _ in entries if kind == "restore"}
-        if what == "learn":
-            history.learn(history.count + value)
-        elif what == "retract":
-            out = {
-                r
-                for n, (k, rows, _, _) in enumerate(entries, 1)
-                if k == "retract" and n not in undone
-                for r in rows
-            }
-            rows = sorted({r for v in value for r in (v if isinstance(v, range) else [v])} - out)
-            if rows and len(out) + len(rows) < history.count - 40:
-                history.retract(rows)
-                entries.append(("retract", rows, history.count, None))
-        elif what == "release":
-            table = history.skipped()
-            rows = table.column("skipped_row").to_pylist()[::value]
-            if history.release(table, rows):
-                released = read_ledger(open_run(history.run)).entries[-1].rows.tolist()
-                entries.append(("release", released, history.count, table))
-        else:
-            found = [n for n, entry in enumerate(entries, 1) if entry[0] != "restore" and n not in undone]
-            if found:
-                number = found[value % len(found)]
-                history.restore(number)
-                entries.append(("restore", number, history.count, None))
-    assert called("verify", history.run)[0] == 0
-    assert len(read_ledger(open_run(history.run)).entries) == len(entries)
-    replayed_by_hand(history, entries, folder / "clean", player, lines)
-
-
-@pytest.mark.parametrize(
-    ("player", "examples"),
-    [
-        *thinned([(player, 4) for player in PLAYERS], 3),
-        *(pytest.param(player, CASES, marks=pytest.mark.exhaustive) for player in PLAYERS),
-    ],
-)
-def test_any_history_ends_as_if_only_what_counts_had_happened(player, examples):
-    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
-    @given(operations(player), st.integers(0, 3))
-    def check(steps, seed):
-        with tempfile.TemporaryDirectory() as folder:
-            check_history(Path(folder), player, steps, seed)
-
-    check()
+def test_released_rows_are_taken_back_and_restored(tmp_path):
+    history, other = (History(tmp_path / name, "adagrad", rows_of(90)) for name in ("history", "other"))
+    for each in (history, other):
+        each.learn(90)
+        assert each.release(each.skipped(), range(1, 30)) > 2
+    history.retract(read_ledger(open_run(history.run)).entries[0].rows)
+    history.retract([40])
+    history.restore(2)
+    history.restore(3)
+    assert_same(history.run, other.run)
+    released = pa.concat_tables(open_run(history.run).read("released"))
+    assert {Path(file).name for file in released.column("file").to_pylist()} == {"released.csv"}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -19,11 +19,11 @@ SCHEMA = pa.schema(
     {"entry": pa.int64(), "what": pa.string(), "first": pa.int64(), "last": pa.int64()}
     | {"of": pa.int64(), "after": pa.int64(), "when": pa.string(), "why": pa.string()}
 )
-# Released rows as they were learned from. `x` and `places` are float64 and int64 as bytes; `places` is empty
-# for dense rows.
+# Released rows as they were learned from, and the file that had them. `x` and `places` are float64 and int64
+# as bytes; `places` is empty for dense rows.
 ROWS_SCHEMA = pa.schema(
     {"entry": pa.int64(), "row": pa.int64(), "x": pa.binary(), "places": pa.binary()}
-    | {"y": pa.float64(), "key": pa.string()}
+    | {"y": pa.float64(), "key": pa.string(), "file": pa.string()}
 )
 
 

@@ -114,7 +114,7 @@ def release(run: Run, source: Source, why: str = "") -> dict[str, int]:
         usable &= np.isin(np.arange(len(rows)), np.unique(rows, return_index=True)[1])
         chosen = piece.only(np.flatnonzero(usable))
         new, learned = _learn(run, chosen._replace(rows=rows[usable].astype(np.int64)))
-        run.log.put("released_rows", _stored(learned, number))
+        run.log.put("released_rows", _stored(learned, number, source.name))
         open_rows = np.setdiff1d(open_rows, new)
         released.append(new)
         counts["released"] += len(new)
@@ -147,7 +147,7 @@ def _note(run: Run, rows: np.ndarray, name: str) -> None:
 # -- once more, after rows were taken back
 
 
-def _stored(piece: Piece, entry: int) -> pa.Table:
+def _stored(piece: Piece, entry: int, name: str) -> pa.Table:
     """The rows of a piece as they were learned from."""
     rows, features = len(piece.rows), piece.features
     if isinstance(features, SparseRows):
@@ -156,7 +156,7 @@ def _stored(piece: Piece, entry: int) -> pa.Table:
         x, places = list(features.X), [np.zeros(0, np.int64)] * rows
     columns: dict[str, Any] = {"entry": np.full(rows, entry), "row": piece.rows, "y": piece.y}
     columns |= {"x": [each.tobytes() for each in x[:rows]], "places": [p.tobytes() for p in places[:rows]]}
-    columns["key"] = [""] * rows if piece.keys is None else piece.keys
+    columns |= {"key": [""] * rows if piece.keys is None else piece.keys, "file": [name] * rows}
     return pa.table({name: columns[name] for name in ROWS_SCHEMA.names}, ROWS_SCHEMA)
 
 
@@ -176,11 +176,12 @@ def _restored(run: Run, table: pa.Table) -> Piece:
     return Piece(features, table.column("y").to_numpy(), keys, rows, {}, None, 0, None, {})
 
 
-def release_again(run: Run, stored: pa.Table, skipped: np.ndarray, name: str) -> None:
+def release_again(run: Run, stored: pa.Table, skipped: np.ndarray) -> None:
     """Release rows that were stored, of those that the run has `skipped`, once each."""
     rows = stored.column("row").to_numpy()
     stored = stored.filter(pa.array(np.isin(rows, np.setdiff1d(skipped, _rows(run, "released")))))
     if stored.num_rows:
+        name = stored.column("file")[0].as_py()
         _note(run, _learn(run, _restored(run, stored))[0], name)
 
 

@@ -8,7 +8,6 @@ run, and the checkpoint last. Until then the run is as it was.
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,8 @@ from holdfast.runs.rereading import Change, LearnedRows, find_files
 from holdfast.runs.run import Run, open_run
 from holdfast.runs.source_records import last_row
 
-Files = Sequence[str | Path | None]
 _EVERY = (math.inf, 30.0)  # rounds and seconds between checkpoints
-_BY_ROW = ("audit", "sizes")
+_PLACED = {"audit": "row", "sizes": "row", "released": "round"}  # tables, and what their entries come after
 _NOTHING_LEFT = "no row would be left in the run: remove its folder instead"
 
 
@@ -104,7 +102,7 @@ def begin(run: Run, plan: Plan, named: Sequence[str] = ()) -> Run:
             again.sources, again.log.counts = header.sources, header.counts
         again.tree = run.tree.until(node.round if node is not None else 0)
         again.states.number_after(run.states)
-        first = _first_part_after(run, node.row if node is not None else 0)
+        first = _first_part_after(run, node)
         older = [pair for pair in run.folder.replaced if pair[0] < first]
         folder.replaced = (*older, (first, run.parts))
         again.parts = run.parts
@@ -184,29 +182,34 @@ def _replace(run: Run, again: Run) -> None:
 # -- tables
 
 
-def _first_part_after(run: Run, row: int) -> int:
-    """The number of the first part of the tables that has a row after this one."""
+def _first_part_after(run: Run, node: Node | None) -> int:
+    """The number of the first part of the tables that has an entry after a state."""
     first = run.parts
-    for table in _BY_ROW:
+    for table, column in _PLACED.items():
         for name in reversed(run.folder.parts(table, run.parts)):
             number = part_number(table, name)
             assert number is not None
-            part = next(run.folder.read_parts(table, number + 1, run.log.schema(table), ["row"], number))
-            if part.num_rows and part.column("row")[-1].as_py() <= row:
+            part = next(run.folder.read_parts(table, number + 1, run.log.schema(table), [column], number))
+            if part.num_rows and _is_before(part.slice(part.num_rows - 1), table, node)[0]:
                 break
             first = min(first, number)
     return first
 
 
+def _is_before(part: pa.Table, table: str, node: Node | None) -> np.ndarray:
+    """Which entries were made before a state was taken. Rows are released after it."""
+    column = _PLACED[table]
+    row, round = (0, 0) if node is None else (node.row, node.round)
+    last = row if column == "row" else round - 1
+    return np.asarray(part.column(column).to_numpy() <= last)
+
+
 def _copy_tables(run: Run, again: Run, first: int, node: Node | None) -> None:
     """Put what stays of the parts from `first` on into the log of the new run."""
-    row, round = (0, 0) if node is None else (node.row, node.round)
     for table in TABLES:
         for part in run.read(table, since=first):
-            if table in _BY_ROW:
-                part = part.filter(pa.array(part.column("row").to_numpy() <= row))
-            elif table == "released":
-                part = part.filter(pa.array(part.column("round").to_numpy() < round))
+            if table in _PLACED:
+                part = part.filter(pa.array(_is_before(part, table, node)))
             if part.num_rows:
                 again.log.put(table, part)
 
@@ -226,15 +229,12 @@ def _release_change(run: Run, again: Run, entry: Entry) -> Change:
     """After which row rows were released, and what does it again."""
     tables = _tables_of(run, again, "released_rows")
     stored = pa.concat_tables(table.filter(pc.field("entry") == entry.number) for table in tables)
-    released = pa.concat_tables(run.read("released"))
-    is_mine = np.isin(released.column("row").to_numpy(), entry.rows)
-    name = released.filter(pa.array(is_mine)).column("file")[0].as_py()
 
     def change(now: Run) -> None:
         now.checkpoint()  # so that the tables have all rows
         found = [t.column("row").to_numpy() for t in _tables_of(run, now, "audit")]
         skipped = np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
-        release_again(now, stored, skipped, name)
+        release_again(now, stored, skipped)
         now.checkpoint()
 
     return entry.after, change
