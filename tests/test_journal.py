@@ -1,14 +1,15 @@
 """A journal forgets rows: afterwards the model is, bit for bit, one that never saw them."""
 
+import contextlib
 import copy
 import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import same
-from samples import GUARDED, STEADY
+from samples import GUARDED, LEARNERS, STEADY
 
 import holdfast as hf
 from holdfast.journal import Forgotten, Journal
@@ -16,6 +17,7 @@ from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 FORGETFUL = hf.Filtered(hf.learners.RobustRidge(memory=3), hf.Everything())
 CASES = int(os.environ.get("HOLDFAST_RETRACTION_CASES", "1500"))  # of each player, if exhaustive
+QUIET = settings(suppress_health_check=list(HealthCheck), deadline=None)
 PLAYERS = [
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopK(5)),
     hf.Filtered(hf.OGD(hf.Ball(1.0)), hf.TopShare(0.1, window=30)),
@@ -33,7 +35,7 @@ def stream(rounds, seed=0):
     X[9::23, 0] = np.nan
     if seed % 2:  # wild targets, and rows that are equal
         y[3::17] += 1e3 * rng.standard_normal(len(y[3::17]))
-        X[60:70] = X[60]
+        X[20:24] = X[20]
     return X, y
 
 
@@ -44,28 +46,113 @@ def learned(player, X, y, every=7):
     return journal
 
 
-@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:50])
-@pytest.mark.parametrize("examples", [3, pytest.param(CASES, marks=pytest.mark.exhaustive)])
-def test_a_player_is_one_that_never_saw_the_rows(player, examples):
-    rows = st.lists(st.integers(0, 119), unique=True, min_size=1, max_size=30)
+def examples(few, more, all):
+    """How many examples: usually, among the slow tests, and among the exhaustive ones."""
+    slow, exhaustive = pytest.mark.slow, pytest.mark.exhaustive
+    return [few, pytest.param(more, marks=slow), pytest.param(all, marks=exhaustive)]
 
-    @settings(max_examples=examples)
-    @given(st.lists(rows, min_size=1, max_size=3), st.integers(0, 1_000_000), st.integers(1, 40))
-    def check(sets, seed, every):
-        X, y = stream(120, seed)
-        journal, left = learned(player, X[:100], y[:100], every), np.arange(120)
-        for place, out in enumerate(sets):
-            out = [row for row in out if row in left and (row < 100 or place)]
-            if place == 1:  # more rows, after something was forgotten
-                for row in range(100, 120):
-                    journal.learn(X[row], y[row], hf.Absolute(), row_id=row)
-            assert journal.forget(out).rows == len(out)
-            left = np.setdiff1d(left, out)
-        seen = left if len(sets) > 1 else left[left < 100]
-        clean = learned(player, X[seen], y[seen]).model
-        assert same(journal.model.state, clean.state) and same(journal.model.predict(), clean.predict())
-        counts = ("rounds", "kept_count", "unmeasured_count")
-        assert [getattr(journal.model, c) for c in counts] == [getattr(clean, c) for c in counts]
+
+FIRST, MOST = 25, 45  # rows at first, and in the end
+FORGET = st.lists(st.integers(0, MOST), unique=True, min_size=1, max_size=12)
+STEPS = st.lists(
+    st.tuples(FORGET, st.none() | st.integers(0, 20)) | st.tuples(st.integers(1, 10), st.none()),
+    min_size=1,
+    max_size=4,
+)  # rows to forget, and after how many calls that is interrupted at first; or how many new ones come
+
+
+def random_history(learn, forget, steps):
+    """Learn and forget rows; return those that are left, in order."""
+    left, count = np.arange(FIRST), FIRST
+    learn(left)
+    for what, interrupted in steps:
+        if isinstance(what, int):
+            new = np.arange(count, min(count + what, MOST))
+            learn(new)
+            left, count = np.append(left, new), count + len(new)
+            continue
+        out = [row for row in what if row in left]
+        with pytest.MonkeyPatch.context() as patch:
+            if interrupted is not None:
+                patch.setattr(Journal, "_add", stopped_after(interrupted))
+                with contextlib.suppress(KeyboardInterrupt):
+                    assert forget(out).rows == len(out)
+                    out = []
+        assert forget(out).rows == len(out)
+        left = np.setdiff1d(left, what)
+    return left
+
+
+def stopped_after(calls):
+    """`Journal._add`, until Ctrl-C after so many calls."""
+    add, left = Journal._add, [calls]
+
+    def interrupted(self, call):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return add(self, call)
+
+    return interrupted
+
+
+def check_player(player, steps, seed, every):
+    X, y = stream(MOST, seed)
+    journal = Journal(hf.Player(player, 2, compiled=False), every)
+
+    def learn(rows):
+        for row in rows:
+            journal.learn(X[row], y[row], hf.Absolute(), row_id=row)
+
+    left = random_history(learn, journal.forget, steps)
+    clean = learned(player, X[left], y[left]).model
+    assert same(journal.model.state, clean.state) and same(journal.model.predict(), clean.predict())
+    counts = ("rounds", "kept_count", "unmeasured_count")
+    assert [getattr(journal.model, c) for c in counts] == [getattr(clean, c) for c in counts]
+
+
+HISTORIES = STEPS, st.integers(0, 1_000_000), st.integers(1, 12)
+FILTERS = [hf.TopK(1), hf.TopK(5, slack=4.0), hf.Everything()]
+ANY = [hf.Filtered(learner, filter) for learner in LEARNERS for filter in FILTERS]
+
+
+@pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:50])
+@pytest.mark.parametrize("count", examples(3, 300, CASES))
+def test_a_player_is_one_that_never_saw_the_rows(player, count):
+    settings(QUIET, max_examples=count)(given(st.just(player), *HISTORIES)(check_player))()
+
+
+@pytest.mark.parametrize("count", examples(20, 6_000, 20 * CASES))
+def test_any_learner_behind_any_filter_is_one_that_never_saw_the_rows(count):
+    settings(QUIET, max_examples=count)(given(st.sampled_from(ANY), *HISTORIES)(check_player))()
+
+
+@pytest.mark.parametrize("estimator", [RobustRegressor, RobustClassifier])
+@pytest.mark.parametrize("count", examples(3, 300, CASES))
+def test_an_estimator_with_a_journal_is_one_that_never_saw_the_rows(estimator, count):
+    @settings(QUIET, max_examples=count)
+    @given(*HISTORIES, st.integers(1, 9))
+    def check(steps, seed, every, size):
+        X, y = stream(MOST, seed)
+        y = np.where(y > 0.0, "up", "down") if estimator is RobustClassifier else y
+        model, clean, calls = estimator(journal=every), estimator(), []
+
+        def learn(rows):
+            for first in range(0, len(rows), size):
+                calls.append(rows[first : first + size])
+                fit(model, calls[-1], len(calls) == 1)
+
+        def fit(model, rows, is_first):
+            first = {"classes": ["down", "up"]} if is_first and estimator is RobustClassifier else {}
+            model.partial_fit(X[rows], y[rows], row_ids=rows.tolist(), **first)
+
+        left = random_history(learn, model.forget, steps)
+        parts = [part for call in calls if len(part := call[np.isin(call, left)])]
+        for i, part in enumerate(parts):
+            fit(clean, part, i == 0)
+        if parts:
+            assert np.array_equal(model.predict(X), clean.predict(X)) and same(model.coef_, clean.coef_)
+            assert repr(model.audit_) == repr(clean.audit_) and model.kept_ == clean.kept_
 
     check()
 

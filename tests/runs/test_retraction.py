@@ -186,6 +186,11 @@ def test_a_dry_run_says_how_many_rows_and_how_far_back(tmp_path):
     assert (found["from_round"], found["rounds"]) == (128, 22)
     assert "22 of 150 rounds" in history.call("retract", history.run, "--rows", "140-145", "--dry-run")
     assert digest(history.run) == before
+    said = history.call("retract", history.run, "--rows", "140-145")
+    assert "6 rows taken back: 140 to 145. 150 rounds before, 144 now" in said
+    found = json.loads(history.call("restore", history.run, "1", "--dry-run", "--json"))
+    assert (found["rows"], found["first_row"], found["of_rounds"]) == (6, 140, 144)
+    assert "entry 1 (6 rows taken back" in history.call("restore", history.run, "1", "--dry-run")
 
 
 def test_a_dry_run_says_how_long_by_the_seconds_of_the_rounds(tmp_path, monkeypatch):

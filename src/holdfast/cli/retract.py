@@ -148,7 +148,8 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
     if plan is None:
         begun = retraction.resume(found)
         if begun is None:
-            raise RunError(f"{options.run} has no retraction to go on with: begin one, such as with --rows")
+            hint = "inspect lists what was taken back"
+            raise RunError(f"{options.run} has no retraction to go on with: {hint}; begin one with --rows")
         again, entry = begun
     else:
         planned = plan()
@@ -176,11 +177,10 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
     if options.json:
         print_json({"event": "end"} | entry.to_json() | result | {"seconds": seconds})
     elif not options.quiet:
+        undo = f"; holdfast restore {options.run} {entry.number} undoes it" if not entry.of else ""
         tell(
-            f"entry {entry.number} of the ledger: {before:,} rounds before, {now.trace.rounds:,} now, in "
-            f"{seconds:.1f} s. holdfast restore {options.run} {entry.number} undoes it."
-            if entry.what != "restore"
-            else f"entry {entry.of} undone: {before:,} rounds before, {now.trace.rounds:,} now"
+            f"{entry.words()}. {before:,} rounds before, {now.trace.rounds:,} now, in {seconds:.1f} s. "
+            f"Entry {entry.number} of the ledger{undo}."
         )
     return DONE
 
@@ -188,20 +188,22 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
 def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
     """Print what a plan would do."""
     seconds, rounds = plan.seconds(found), plan.rounds_again(found)
-    answer: dict[str, Any] = {"rows": len(plan.entry.rows), "first_row": plan.first, "rounds": rounds}
+    about = plan.about()
+    answer: dict[str, Any] = {"rows": len(about.rows), "first_row": plan.first, "rounds": rounds}
     answer |= {"from_round": found.trace.rounds - rounds, "of_rounds": found.trace.rounds, "seconds": seconds}
     if options.json:
         print_json(answer)
         return DONE
-    about = f", about {seconds:.1f} s" if seconds is not None else ""
+    how_long = f", about {seconds:.1f} s" if seconds is not None else ""
     keys = ""
     if found.settings.key is not None:
         why = "the errors of the run and the widths of its intervals are made of all"
         why = "a new key starts from what others have learned" if found.settings.has_prior() else why
         keys = f" These are the rounds of all keys: {why}."
-    many = f"{answer['rows']:,} row{'s' if answer['rows'] != 1 else ''}"
+    what = f"{answer['rows']:,} row{'s' if answer['rows'] != 1 else ''}, the first is row {plan.first:,}"
+    what = f"to undo entry {about.number} ({about.words()})" if plan.entry.of else what
     tell(
-        f"{many}, the first is row {plan.first:,}: {rounds:,} of {found.trace.rounds:,} rounds would be "
-        f"learned again, from round {answer['from_round']:,} on{about}.{keys} Nothing was changed."
+        f"{what}: {rounds:,} of {found.trace.rounds:,} rounds would be "
+        f"learned again, from round {answer['from_round']:,} on{how_long}.{keys} Nothing was changed."
     )
     return DONE

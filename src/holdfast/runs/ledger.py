@@ -47,7 +47,7 @@ class Entry(NamedTuple):
         if self.what == RESTORE:
             return f"entry {self.of} undone"
         done = "taken back" if self.what == RETRACT else "released"
-        return f"{len(self.rows):,} rows {done}: {shown(self.rows)}"
+        return f"{len(self.rows):,} row{'s' if len(self.rows) != 1 else ''} {done}: {shown(self.rows)}"
 
     def table(self) -> pa.Table:
         """A row for each range of rows. Time and reason are in the first one."""

@@ -40,6 +40,10 @@ class Plan(NamedTuple):
     first: int  # everything before this row stays
     node: Node | None  # the state to begin from; None for the first one
 
+    def about(self) -> Entry:
+        """The entry whose rows it is about: the new one, or the one that it undoes."""
+        return self.ledger.entries[(self.entry.of or self.entry.number) - 1]
+
     def rounds_again(self, run: Run) -> int:
         """How many rounds are learned again, with those taken back."""
         return run.trace.rounds - (self.node.round if self.node is not None else 0)
