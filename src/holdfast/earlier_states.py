@@ -1,7 +1,5 @@
 """Which earlier states to keep: few, and so that little is learned again when a round is taken back."""
 
-import math
-
 RECENT = 3  # with r, less than 1 + 2 / (r - 1) times the age of a round is replayed: twice, with 3
 
 
@@ -9,8 +7,8 @@ def keep(last: int, recent: int = RECENT) -> set[int]:
     """0, and the last `recent` multiples of every power of two up to `last`.
 
     A number that is in `keep(T + 1)` is in `keep(T)` or is T + 1, so nothing is needed that was dropped.
-    There are at most `most_kept(T)` of them, and for a round t of age a = T - t + 1 there is one before t
-    that is less than a (1 + 2 / (recent - 1)) rounds old.
+    With r = `recent` there are at most r + ceil(r / 2) (1 + log2(T / r)) + 1 of them. For a round t of age
+    a = T - t + 1 there is one before t that is less than a (1 + 2 / (r - 1)) rounds old.
 
     >>> sorted(keep(100))
     [0, 32, 64, 80, 88, 92, 96, 98, 99, 100]
@@ -21,9 +19,3 @@ def keep(last: int, recent: int = RECENT) -> set[int]:
         kept.update(range(newest, max(newest - recent * power, 0), -power))
         power *= 2
     return kept
-
-
-def most_kept(last: int, recent: int = RECENT) -> int:
-    """The most numbers in `keep(last, recent)`."""
-    powers = math.log2(max(last / recent, 1.0))
-    return int(recent + math.ceil(recent / 2) * (1.0 + powers) + 1)

@@ -9,7 +9,7 @@ from holdfast.earlier_states import keep
 if TYPE_CHECKING:
     from holdfast.runs.run import Run
 
-INTERVAL = 8_192  # rounds; a state costs about as much as 100 compiled rounds, so it costs about 1 %
+INTERVAL = 8_192  # rounds; to take a state of the default with 10 columns takes about 1 ms
 LARGEST = 1 << 23  # bytes; a larger state is not stored
 
 
