@@ -15,6 +15,7 @@ from holdfast.fleet.parts import COLUMNS
 from holdfast.fleet.states import KeyStates, read_states
 from holdfast.fleet.tensor_file import read_tensors, tensor_buffers
 from holdfast.io.typed import is_count, typed
+from holdfast.runs import manifest
 from holdfast.runs.answers import Answers
 from holdfast.runs.checkpoint_tree import Node, read_nodes
 from holdfast.runs.files import damaged, of_another_layout, reading, table_bytes, to_json
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.runs.run import Run
 
 TIMES = "times.json"
-CHECKPOINT, FORMAT = "checkpoint.safetensors", "holdfast checkpoint"  # digests distinguish the layouts
+CHECKPOINT, FORMAT = manifest.CHECKPOINT, "holdfast checkpoint"  # digests distinguish the layouts
 _PART = "holdfast states 3"
 # The columns of every tensor, by name. `state_layout` is the digest of the columns of a tape.
 _COUNTED = {"trace": Trace.TENSORS, "answers": Answers.TENSORS, "skips": Skips.TENSORS}  # parts of a run

@@ -75,7 +75,7 @@ class Folder:
         self.manifest = Manifest.new()
         self.write_manifest()
 
-    def is_begun(self, by: str = "checkpoint.safetensors") -> bool:
+    def is_begun(self, by: str = manifests.CHECKPOINT) -> bool:
         """Whether a run has written this file here. Without a checkpoint, another run may begin here."""
         if not self._exists(manifests.FILE):
             return False
@@ -270,11 +270,21 @@ class Folder:
             os.unlink(path)
 
     def remove(self) -> None:
-        """Remove all files of this run, and the folder if nothing else is in it. It must be locked."""
-        self._remove(list(self._listed().files))
-        for path in (*self.temporary_files(), self.path / manifests.FILE, self.path / "lock"):
+        """Remove all files of this run, and the folder if nothing else is in it. It must be locked.
+
+        If the process is killed meanwhile, no run is begun here any more, and it can be called again.
+        """
+        names = sorted(self._listed().files, key=lambda name: name != manifests.CHECKPOINT)  # that one first
+        self.manifest = self._listed().allowing_absence(names)
+        self.write_manifest()
+        self._remove(names)
+        for path in (*self.temporary_files(), self.path / "lock", self.path / manifests.FILE):
             os.unlink(path)
         self.close()
+        self.remove_if_empty()
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder if there is nothing but empty folders of a run in it."""
         for place in (*(self.path / table for table in PARTS), self.path):
             with contextlib.suppress(OSError):  # not there, or not empty
                 place.rmdir()

@@ -16,9 +16,10 @@ TABLES = ("audit", "sizes", "released", "released_rows", "ledger")
 STATES, TREE = "states", "tree"  # of these it names the parts that it needs
 PARTS = dict.fromkeys(TABLES, "parquet") | {STATES: "safetensors", TREE: "safetensors"}  # all folders
 REPLAY = "replay"  # a folder of its own, while rows are taken back (`holdfast.runs.retraction`)
+CHECKPOINT = "checkpoint.safetensors"
 FILES = (
     "config.json",
-    "checkpoint.safetensors",
+    CHECKPOINT,
     "model.safetensors",
     "keys.parquet",
     "metrics.json",

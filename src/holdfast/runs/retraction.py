@@ -121,6 +121,7 @@ def resume(run: Run) -> tuple[Run, Entry] | None:
     """The run of `begin` that was stopped, and the last entry of its ledger; None if none can go on."""
     folder = Folder(run.folder.path / REPLAY)
     if not (folder.path.is_dir() and folder.is_begun()):
+        discard(run)
         return None
     folder.lock()
     with _closed_on_error(folder):
@@ -138,6 +139,7 @@ def discard(run: Run) -> bool:
     """Remove what an unfinished retraction has left; return whether there was one."""
     folder = Folder(run.folder.path / REPLAY)
     if not (folder.path.is_dir() and (folder.path / "manifest.json").is_file()):
+        folder.remove_if_empty()
         return False
     folder.lock()
     folder.load()
