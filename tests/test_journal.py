@@ -13,6 +13,7 @@ from samples import GUARDED, LEARNERS, STEADY
 
 import holdfast as hf
 from holdfast.journal import Forgotten, Journal
+from holdfast.learners.needs import FEATURES
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 FORGETFUL = hf.Filtered(hf.learners.RobustRidge(memory=3), hf.Everything())
@@ -113,22 +114,27 @@ def check_player(player, steps, seed, every):
 
 HISTORIES = STEPS, st.integers(0, 1_000_000), st.integers(1, 12)
 FILTERS = [hf.TopK(1), hf.TopK(5, slack=4.0), hf.Everything()]
-ANY = [hf.Filtered(learner, filter) for learner in LEARNERS for filter in FILTERS]
+ANY = [
+    hf.Filtered(learner, filter)
+    for learner in LEARNERS
+    for filter in FILTERS
+    if filter.keeps_all() or getattr(learner.needs(), "size", None) != FEATURES
+]
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: repr(player)[:50])
-@pytest.mark.parametrize("count", examples(3, 300, CASES))
+@pytest.mark.parametrize("count", examples(3, 150, CASES))
 def test_a_player_is_one_that_never_saw_the_rows(player, count):
     settings(QUIET, max_examples=count)(given(st.just(player), *HISTORIES)(check_player))()
 
 
-@pytest.mark.parametrize("count", examples(20, 6_000, 20 * CASES))
+@pytest.mark.parametrize("count", examples(20, 8_500, 20 * CASES))
 def test_any_learner_behind_any_filter_is_one_that_never_saw_the_rows(count):
     settings(QUIET, max_examples=count)(given(st.sampled_from(ANY), *HISTORIES)(check_player))()
 
 
 @pytest.mark.parametrize("estimator", [RobustRegressor, RobustClassifier])
-@pytest.mark.parametrize("count", examples(3, 300, CASES))
+@pytest.mark.parametrize("count", examples(3, 150, CASES))
 def test_an_estimator_with_a_journal_is_one_that_never_saw_the_rows(estimator, count):
     @settings(QUIET, max_examples=count)
     @given(*HISTORIES, st.integers(1, 9))

@@ -206,7 +206,7 @@ def started(tmp_path_factory):
     "examples",
     [
         4,
-        pytest.param(100, marks=pytest.mark.slow),
+        pytest.param(80, marks=pytest.mark.slow),
         pytest.param(CASES, marks=pytest.mark.exhaustive),
     ],
 )
@@ -234,8 +234,9 @@ def test_a_retraction_that_is_killed_at_any_write_goes_on(started, tmp_path, pla
     start.learn(MOST)
     whole = start.copy_to(tmp_path / "whole")
     whole.change(retraction.to_retract, [9, 10, 11, 40])
-    assert whole.writes[0] > 30
-    for write in range(1, whole.writes[0] + 1, every):
+    last = whole.writes[0]
+    assert last > 100
+    for write in sorted({*range(1, last, every), *range(last - 8, last + 1)}):  # the last ones remove files
         killed = start.copy_to(tmp_path / str(write))
         killed.change(retraction.to_retract, [9, 10, 11, 40], [write])
         assert_same(killed.run, whole.run)
