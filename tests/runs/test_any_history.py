@@ -131,7 +131,7 @@ def state(run):
 
 
 ROWS = st.integers(1, MOST)
-WRITES = st.lists(st.integers(1, 70), max_size=2)  # at which a step is killed, and when it goes on again
+WRITES = st.lists(st.integers(1, 300), max_size=2)  # at which a step is killed, and when it goes on again
 STEPS = st.one_of(
     st.tuples(
         st.just("retract"),
@@ -223,7 +223,7 @@ def test_any_history_ends_as_if_only_what_counts_had_happened(started, tmp_path,
 @pytest.mark.parametrize(
     ("player", "every"),
     [
-        ("adagrad", 17),
+        ("adagrad", 40),
         *(pytest.param(player, 9, marks=pytest.mark.slow) for player in PLAYERS),
         *(pytest.param(player, 1, marks=pytest.mark.exhaustive) for player in PLAYERS),
     ],

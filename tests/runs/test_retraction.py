@@ -86,7 +86,7 @@ def test_released_rows_are_taken_back_and_restored(tmp_path):
     [
         ("adagrad", 37),
         slow(("keys", 37)),
-        *(pytest.param(player, 1, marks=pytest.mark.exhaustive) for player in ("adagrad", "keys")),
+        *(pytest.param(player, 5, marks=pytest.mark.exhaustive) for player in ("adagrad", "keys")),
     ],
 )
 def test_a_retraction_that_is_killed_at_any_write_leaves_the_run_as_it_was_and_goes_on(
