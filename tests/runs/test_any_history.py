@@ -19,11 +19,11 @@ from runs.histories import HEADER, PLAYERS, assert_same, digest, rows_of
 from holdfast.cli.learn import settings_of
 from holdfast.cli.parser import new_parser
 from holdfast.cli.progress import Progress
+from holdfast.cli.verify import verify
 from holdfast.io.sources import open_source
 from holdfast.runs import beginning, checkpoint_tree, learning, retraction, run
 from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import RELEASE, RETRACT, Ledger, read_ledger
-from holdfast.runs.reading import verify
 from holdfast.runs.release import release
 from holdfast.runs.run import open_run
 
