@@ -31,6 +31,9 @@ CASES = int(os.environ.get("HOLDFAST_RETRACTION_CASES", 1_500))  # of each playe
 FIRST, MOST, STREAMS = 30, 60, 20  # rows at first, and in the end
 EVERY = (16, 1e9)  # rounds and seconds between checkpoints
 
+# A process that is killed closes no file.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 @pytest.fixture(autouse=True)
 def short_intervals(monkeypatch):

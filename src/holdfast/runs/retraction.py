@@ -97,8 +97,8 @@ def begin(run: Run, plan: Plan, named: Sequence[str] = ()) -> Run:
     find_files(run, named, plan.node.row if plan.node is not None else 0)
     discard(run)
     folder = Folder(run.folder.path / REPLAY)
-    folder.create()
     with _closed_on_error(folder):
+        folder.create()
         folder.write([(CONFIG, run.folder.read(CONFIG))])
         again, node = Run(folder, run.config), plan.node
         if node is not None:
@@ -141,9 +141,10 @@ def discard(run: Run) -> bool:
     if not (folder.path.is_dir() and (folder.path / "manifest.json").is_file()):
         folder.remove_if_empty()
         return False
-    folder.lock()
-    folder.load()
-    folder.remove()
+    with contextlib.closing(folder):
+        folder.lock()
+        folder.load()
+        folder.remove()
     return True
 
 
