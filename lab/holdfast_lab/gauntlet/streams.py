@@ -12,7 +12,7 @@ from holdfast_lab.trials.data import Table, load
 
 SHIPPED = Path(__file__).with_name("data")  # tables that are part of the laboratory
 SPARED = 100  # first rounds, not scored, and not bad unless the stream starts badly
-_BLOCK = 40  # rounds of a burst
+_BLOCK = 40  # rounds of a burst, if so many are bad
 
 
 class StreamScenario(NamedTuple):
@@ -101,13 +101,16 @@ def _places(scenario: StreamScenario, rounds: int) -> np.ndarray:
     rng, bad = np.random.default_rng([scenario.seed, 7]), np.zeros(rounds, bool)
     first, last = SPARED, rounds * 3 // 4
     count = round(scenario.share * (last - first))
+    if count == 0:
+        return bad
     if scenario.place == "start":
         bad[:count] = True
     elif scenario.place == "bursts":
-        blocks = np.arange(first, last - _BLOCK, _BLOCK)
-        for start in rng.permutation(blocks)[: round(count / _BLOCK)]:
-            bad[start : start + _BLOCK] = True
-    elif count:
+        length = min(_BLOCK, count)
+        blocks = np.arange(first, last - length, length)
+        for start in rng.permutation(blocks)[: round(count / length)]:
+            bad[start : start + length] = True
+    else:
         bad[rng.choice(np.arange(first, last), count, replace=False)] = True
     return bad
 

@@ -60,6 +60,18 @@ def test_a_table_that_is_not_shipped_needs_its_folder():
         make_stream(StreamScenario("metro_traffic"))
 
 
+def test_as_many_rows_are_bad_as_the_scenario_says():
+    """To within half a burst. One percent of bursts is one burst, a shorter one."""
+    for scenario in full_scenarios():
+        if scenario.share > 0.0:
+            natural = make_stream(scenario._replace(kind="natural", share=0.0)).bad
+            added = make_stream(scenario).bad & ~natural
+            expected = scenario.share * (scenario.rounds * 3 // 4 - SPARED)
+            assert added.any(), scenario.name
+            half = 20.5 if scenario.place == "bursts" else 0.5
+            assert abs(added.sum() - expected) <= half + natural.sum(), scenario.name
+
+
 def test_sizes_go_over_fifteen_decades_and_shares_to_a_fifth():
     some = full_scenarios()
     assert {1e15, 10.0} <= {each.size for each in some}
