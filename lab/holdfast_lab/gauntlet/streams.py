@@ -29,10 +29,9 @@ class StreamScenario(NamedTuple):
 
     @property
     def name(self) -> str:
-        bad = "" if self.share == 0.0 else f" {_sized(self.kind, self.size)}, {self.share:.0%} {self.place}"
-        return f"{self.data}: {bad.strip() or self.kind}, delay {self.delay}" + f", seed {self.seed}" * (
-            self.seed > 0
-        )
+        share = f", {self.share:.0%} {self.place}" if self.share else ""
+        seed = f", seed {self.seed}" if self.seed else ""
+        return f"{self.data}: {_sized(self.kind, self.size)}{share}, delay {self.delay}{seed}"
 
     @property
     def larger(self) -> bool:

@@ -77,3 +77,4 @@ def test_sizes_go_over_fifteen_decades_and_shares_to_a_fifth():
     assert {1e15, 10.0} <= {each.size for each in some}
     assert {0.01, 0.2} <= {each.share for each in some}
     assert {1, 50, 500} == {each.delay for each in some}
+    assert {1.0, 5.0, 20.0, 1e3} == {each.size for each in some if each.kind == "change"}
