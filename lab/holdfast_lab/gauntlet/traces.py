@@ -39,7 +39,7 @@ class TraceScenario(NamedTuple):
 
     @property
     def larger(self) -> bool:
-        return self.kind in ("masking", "spikes", "infinite") and self.share <= 0.1
+        return self.kind in ("masking", "early spike", "spikes", "burst", "infinite") and self.share <= 0.1
 
 
 class Trace(NamedTuple):

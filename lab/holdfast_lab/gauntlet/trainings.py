@@ -28,7 +28,7 @@ class TrainingScenario(NamedTuple):
 
     @property
     def larger(self) -> bool:
-        return self.kind in ("masking", "large features", "infinite features", "spikes 5 %")
+        return self.kind in ("masking", "early spike", "large features", "infinite features", "spikes 5 %")
 
 
 class Batch(NamedTuple):
