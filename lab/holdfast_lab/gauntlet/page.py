@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.pages.render import environment
-from holdfast_lab.gauntlet.table import TITLES, behind, excess, share
+from holdfast_lab.gauntlet.table import HEAD, TITLES, behind, cells, excess, rank, share
 
 _HERE = Path(__file__).parent
-_HEAD = ("contestant", "rank", "95 %", "median", "worst", "broken", "lost", "learned", "back", "µs")
 _FEW = 8  # scenarios of a list of best and worst
 
 
@@ -48,8 +47,8 @@ def _section(track: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": track["track"],
         "title": TITLES[track["track"]],
-        "head": _HEAD,
-        "rows": [(file_name(row["contestant"]), _cells(row)) for row in track["table"]],
+        "head": (*HEAD[:-1], "µs"),
+        "rows": [(file_name(row["contestant"]), _row(row)) for row in track["table"]],
         "shown": shown,
         "matrix": list(_matrix(track, shown)),
         "behind": [_behind(each) for each in behind(track)],
@@ -57,21 +56,9 @@ def _section(track: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    back = "" if row["recovered"] is None else f"{row['recovered']}/{row['recovered_of']}"
-    time = "" if row["microseconds"] is None else f"{row['microseconds']:,.0f}"
-    return (
-        row["contestant"] + (" *" if row["told"] else "") + (" (yours)" if row["entered"] else ""),
-        f"{row['rank']:.1f}",
-        f"{row['rank_low']:.1f} to {row['rank_high']:.1f}",
-        excess(row["excess_median"]),
-        excess(row["excess_worst"]),
-        str(row["broken"] or ""),
-        share(row["good_lost"]),
-        share(row["bad_learned"]),
-        back,
-        time,
-    )
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
+    name, *rest = cells(row)
+    return (name + " (yours)" * row["entered"], *rest)
 
 
 def _matrix(track: dict[str, Any], shown: list[str]) -> Any:
@@ -111,7 +98,7 @@ def _part(track: dict[str, Any], name: str) -> dict[str, Any] | None:
         "told": row["told"],
         "place": track["table"].index(row) + 1,
         "of": len(track["table"]),
-        "rank": f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})",
+        "rank": rank(row),
         "best": [(each["scenario"], excess(each["excess"])) for each in sound[:few]],
         "worst": [(each["scenario"], excess(each["excess"])) for each in sound[: -few - 1 : -1]],
         "broken": [(each["scenario"], each["note"]) for each in mine if each["broken"]],

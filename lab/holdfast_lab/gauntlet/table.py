@@ -13,26 +13,42 @@ TITLES = {
 }
 
 
+HEAD = ("contestant", "rank (95 %)", "excess", "worst", "broken", "lost", "learned", "back", "us")
+_WIDTHS = (27, 20, 10, 10, 8, 7, 9, 8, 7)
+
+
+def cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """What a row of a table says, below `HEAD`."""
+    return (
+        row["contestant"] + " *" * bool(row["told"]),
+        rank(row),
+        excess(row["excess_median"]),
+        excess(row["excess_worst"]),
+        str(row["broken"] or ""),
+        share(row["good_lost"]),
+        share(row["bad_learned"]),
+        "" if row["recovered"] is None else f"{row['recovered']}/{row['recovered_of']}",
+        "" if row["microseconds"] is None else f"{row['microseconds']:,.0f}",
+    )
+
+
 def as_text(track: dict[str, Any]) -> Iterator[str]:
     """A line for each contestant, at most 110 characters wide."""
     yield TITLES[track["track"]]
-    yield (
-        f"{'':26}{'rank (95 %)':>20}{'excess':>10}{'worst':>10}{'broken':>8}{'lost':>7}{'learned':>9}"
-        f"{'back':>8}{'us':>7}"
-    )
+    yield _line(HEAD)
     for row in track["table"]:
-        yield _line(row)
+        name = row["contestant"][:25] + " *" * bool(row["told"])
+        yield _line((name, *cells(row)[1:]))
 
 
-def _line(row: dict[str, Any]) -> str:
-    rank = f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})"
-    back = "" if row["recovered"] is None else f"{row['recovered']}/{row['recovered_of']}"
-    mark = "*" if row["told"] else " "
-    return (
-        f"{row['contestant'][:25]:25}{mark}{rank:>20}{excess(row['excess_median']):>10}"
-        f"{excess(row['excess_worst']):>10}{row['broken'] or '':>8}{share(row['good_lost']):>7}"
-        f"{share(row['bad_learned']):>9}{back:>8}{_time(row['microseconds']):>7}"
-    )
+def _line(texts: tuple[str, ...]) -> str:
+    numbers = [f"{text:>{width}}" for text, width in zip(texts[1:], _WIDTHS[1:], strict=True)]
+    return f"{texts[0]:{_WIDTHS[0]}}{''.join(numbers)}"
+
+
+def rank(row: dict[str, Any]) -> str:
+    """The mean rank, and its confidence."""
+    return f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})"
 
 
 def excess(value: float | None) -> str:
@@ -52,29 +68,12 @@ def share(value: float | None) -> str:
     return "" if value is None else f"{100.0 * value:.1f}%"
 
 
-def _time(value: float | None) -> str:
-    return "" if value is None else f"{value:,.0f}"
-
-
 def markdown(track: dict[str, Any]) -> Iterator[str]:
-    """A table for a page."""
-    yield "| contestant | rank (95 %) | excess, median | worst | broken | lost | learned | came back |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    """A table for a page. Times are not in it: they differ from run to run."""
+    yield f"| {' | '.join(HEAD[:-1])} |"
+    yield "|---|" + "--:|" * (len(HEAD) - 2)
     for row in track["table"]:
-        back = "" if row["recovered"] is None else f"{row['recovered']} of {row['recovered_of']}"
-        told = " *" if row["told"] else ""
-        rank = f"{row['rank']:.1f} ({row['rank_low']:.1f} to {row['rank_high']:.1f})"
-        cells = (
-            f"{row['contestant']}{told}",
-            rank,
-            excess(row["excess_median"]),
-            excess(row["excess_worst"]),
-            str(row["broken"] or ""),
-            share(row["good_lost"]),
-            share(row["bad_learned"]),
-            back,
-        )
-        yield f"| {' | '.join(cells)} |"
+        yield f"| {' | '.join(cells(row)[:-1])} |"
 
 
 def as_page(results: dict[str, Any], command: str) -> Iterator[str]:
