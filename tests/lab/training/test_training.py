@@ -12,12 +12,12 @@ from holdfast_lab.training.scenarios import SCENARIOS  # noqa: E402
 FAILS = {
     rules.Nothing: "A",
     rules.Clip: "B",
-    rules.AutoClip: "B",
-    rules.ZClip: "D",
+    rules.AutoClipped: "B",
+    rules.ZClipped: "D",
     rules.SixSigma: "A",
     rules.ZScore: "A",
     rules.MovingMean: "E",
-    rules.IfFinite: "D",
+    rules.Finite: "D",
     rules.ZeroNaN: "C",
 }
 
