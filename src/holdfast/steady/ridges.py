@@ -87,7 +87,7 @@ class Ridges:
     loss: Loss = Absolute()
     redescends: bool = True
     memories: np.ndarray = (math.inf, 1000.0, 100.0, 20.0)  # type: ignore[assignment]
-    limits: np.ndarray = (0.7, 3.0, 3.0, 3.0)  # type: ignore[assignment]
+    limits: np.ndarray = (1.4, 3.0, 3.0, 3.0)  # type: ignore[assignment]
     powers: np.ndarray = (1.0, 2.0, 2.0, 2.0)  # type: ignore[assignment]
     stubborn: np.ndarray = (1.0, 1.0, 0.0, 0.0)  # type: ignore[assignment]
     strength: float = 1.0
