@@ -5,6 +5,7 @@ import pytest
 
 import holdfast as hf
 from holdfast.defaults import recommended
+from holdfast.steady.player import Steady
 
 _CHANGE, _ROUNDS = 3_000, 5_000
 
@@ -75,3 +76,16 @@ def test_a_burst_behind_300_rounds_is_withstood_too():
     y[300:1_200] += 50.0 * truth.std()
     errors = mistakes(X, y, truth)
     assert errors[1_300:1_500].mean() <= 1.5 * errors[2_000:].mean()
+
+
+@pytest.mark.parametrize(("first", "length"), [(740, 80), (890, 80), (1030, 60)])
+def test_the_first_batch_after_a_burst_is_predicted_as_if_there_had_been_none(first, length):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 5))
+    truth = X @ [1.0, -1.0, 0.5, 0.0, 0.3] + 0.3 * rng.standard_normal(1500)
+    truth += np.cumsum(0.1 * rng.standard_normal(1500))
+    y = truth.copy()
+    y[first : first + length] += 1_000.0
+    game = hf.play(Steady(delay=50), hf.Replay(X, y, hf.Absolute()), keep=("predictions",))
+    errors, batch = np.abs(game.predictions - truth), -(-(first + length) // 50) * 50
+    assert errors[batch : batch + 50].mean() <= 4.0 * errors[300:first].mean()  # without it, 100 times and more

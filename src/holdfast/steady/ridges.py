@@ -36,6 +36,7 @@ _MOST = 4.0  # a round counts at most so many times as one with the usual residu
 _ELSEWHERE = 4.0  # at 1, rows of a new key are refused if keys differ; at 10 nothing changes
 _SLIGHT = 1e-6  # a round that counts less does not age the others
 _NOTHING = 1e-300
+_SPOILT = 8.0  # usual residuals of a stubborn regression: an agile one with more has followed a burst
 
 
 def falling(r: float, power: float) -> float:
@@ -66,7 +67,8 @@ class Ridges:
 
     The regressions with long memories are *stubborn*: they learn nothing from a round whose target is
     refused. The others are *agile*: they learn from it with a small weight, until such residuals are usual.
-    So a burst of wrong targets fools the agile ones, and a change the stubborn ones.
+    So a burst of wrong targets fools the agile ones, and a change the stubborn ones. When it is over, the
+    agile ones go on from a stubborn one.
 
     Parameters:
         loss: Of which the mean forecast should be small.
@@ -219,6 +221,8 @@ class Ridges:
         if not 0.0 < variance < math.inf:
             return
         numbers[0] = rounds
+        if likely:
+            self.recover(state, y)
         for k in range(len(each)):
             error, usual = y - float(errors[k]), float(residuals.usual[k])
             counts = weight * self.weight_of(error, usual, k, likely)
@@ -234,6 +238,33 @@ class Ridges:
         if mean > _SLIGHT:
             self.covariance.forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
         restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
+
+    def recover(self, state: RidgesState, y: float) -> None:
+        """Let agile regressions that followed a burst go on from a stubborn one, which did not.
+
+        A stubborn regression has forecast this target, and the usual residual of an agile one is eight times
+        as large. After a change it is the other way round.
+        """
+        best, usual = -1, state.residuals.usual
+        for k in range(len(usual)):
+            near = abs(y - float(state.errors[k])) <= _LIMIT * float(usual[k])
+            if self.stubborn[k] > 0.0 and near and (best < 0 or usual[k] < usual[best]):
+                best = k
+        for k in range(len(usual)):
+            if best >= 0 and not self.stubborn[k] > 0.0 and usual[k] > _SPOILT * usual[best]:
+                self.copy_regression(state, best, k)
+
+    @rarely_called
+    def copy_regression(self, state: RidgesState, best: int, k: int) -> None:
+        """Let regression k have the weights, the residuals and the forecast of another one."""
+        residuals = state.residuals
+        assign(state.each[k], state.each[best])
+        assign(residuals.counts[k, 0], residuals.counts[best, 0])
+        assign(residuals.counts[k, 1], residuals.counts[best, 1])
+        assign(residuals.seen[k], residuals.seen[best])
+        assign(residuals.places[k], residuals.places[best])
+        residuals.usual[k] = residuals.usual[best]
+        state.errors[k] = state.errors[best]
 
     def express_column(self, state: RidgesState, j: int, moved: float, unit: float) -> None:
         """Change the center and the unit of a column."""
