@@ -221,7 +221,7 @@ class Ridges:
         if not 0.0 < variance < math.inf:
             return
         numbers[0] = rounds
-        if likely:
+        if likely and self.is_spoilt(residuals.usual):
             self.recover(state, y)
         for k in range(len(each)):
             error, usual = y - float(errors[k]), float(residuals.usual[k])
@@ -239,6 +239,17 @@ class Ridges:
             self.covariance.forget(covariance, max(min(self.memory, _YOUNG + rounds) / mean, 2.0))
         restore_prior(self.covariance, each, covariance, 1.0 / self.strength, 1, rounds, False)
 
+    def is_spoilt(self, usual: np.ndarray) -> bool:
+        """Whether the usual residual of an agile regression is far above that of a stubborn one."""
+        least, most = math.inf, 0.0
+        for k in range(len(usual)):
+            if self.stubborn[k] > 0.0:
+                least = min(least, float(usual[k]))
+            else:
+                most = max(most, float(usual[k]))
+        return most > _SPOILT * least
+
+    @rarely_called
     def recover(self, state: RidgesState, y: float) -> None:
         """Let agile regressions that followed a burst go on from a stubborn one, which did not.
 
@@ -254,7 +265,6 @@ class Ridges:
             if best >= 0 and not self.stubborn[k] > 0.0 and usual[k] > _SPOILT * usual[best]:
                 self.copy_regression(state, best, k)
 
-    @rarely_called
     def copy_regression(self, state: RidgesState, best: int, k: int) -> None:
         """Let regression k have the weights, the residuals and the forecast of another one."""
         residuals = state.residuals
