@@ -38,7 +38,7 @@ test-public-numba: $(VENV)/.everything # these once more, compiled through numba
 .PHONY: test-all
 test-all: $(VENV)/.heavy ## also install torch, jax, Lightning, PySpark ..., and run what needs them
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/torch_guard tests/optax_guarded tests/lab/training \
-		src/holdfast/torch src/holdfast/optax src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
+		src/holdfast/torch src/holdfast/optax.py src/holdfast/filters/fixed_memory.py docs/torch.md docs/solved-training.md \
 		tests/lab/gauntlet/test_rules.py tests/lab/gauntlet/test_real_rules.py \
 		"tests/test_gallery.py::test_the_page_has_what_the_script_prints_and_draws[training_loop]" $(ARGS)
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/spark src/holdfast/spark $(ARGS) # Spark forks, JAX forbids it

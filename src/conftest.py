@@ -5,7 +5,7 @@ import importlib.util
 NEEDS = {
     "torch": ["holdfast/torch"],
     "lightning": ["holdfast/torch/lightning.py"],
-    "optax": ["holdfast/optax"],
+    "optax": ["holdfast/optax.py"],
     "pyspark": ["holdfast/spark"],
 }
 collect_ignore = [

@@ -75,7 +75,7 @@ def test_the_report_counts_the_rows_of_the_first_pass():
     assert (report.coverage, report.rows) == (0.9, pytest.approx(2_968, abs=20))
     assert report.ignored >= 0.9 * bad.sum()
     least, most = report.missed(k=int(bad.sum()))
-    assert least < 0.1 < most
+    assert least < 0.105 and most > 0.1
 
 
 def test_the_same_bits_after_a_pickle_and_in_parts():
