@@ -88,4 +88,4 @@ def test_the_first_batch_after_a_burst_is_predicted_as_if_there_had_been_none(fi
     y[first : first + length] += 1_000.0
     game = hf.play(Steady(delay=50), hf.Replay(X, y, hf.Absolute()), keep=("predictions",))
     errors, batch = np.abs(game.predictions - truth), -(-(first + length) // 50) * 50
-    assert errors[batch : batch + 50].mean() <= 4.0 * errors[300:first].mean()  # without it, 100 times and more
+    assert errors[batch : batch + 50].mean() <= 4.0 * errors[300:first].mean()  # else 100 times
