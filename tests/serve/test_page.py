@@ -108,7 +108,7 @@ def drive(client, page):
     page.locator("#release-401").click()
     say(page, "Released: 1.")
     page.locator("#skipped td", has_text="released").wait_for()
-    page.locator("#ledger").get_by_text("1 rows released: 401").wait_for()
+    page.locator("#ledger").get_by_text("1 row released: 401").wait_for()
 
     before = client.predict({"a": 1.0, "b": 0.5, "c": -0.5}).prediction
     bad = rows(60, 1, factor=1.2)
