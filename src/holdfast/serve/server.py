@@ -132,6 +132,7 @@ def serve(
         http=Protocol,
         ws="none",
         lifespan="on",
+        log_config=None,  # else the handlers of this process are closed
         log_level="warning",
         access_log=False,
         server_header=False,
