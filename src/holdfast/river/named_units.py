@@ -168,9 +168,9 @@ class FeatureUnit:
         return int(self.seen) % (_OFTEN if self.seen < _YOUNG else _RARELY) == 0 and self._replace(share)
 
     def octave(self, share: float) -> int:
-        """The octave of the (k + 1)-th largest deviation, or of those that are not 0; 0 if there is none."""
+        """As `holdfast.steady.units.unit_octave`; 0 if there is no deviation."""
         others = self.seen - self.counts.get(0, 0.0)
-        return self._octave_of_rank(budget(self.seen, share)) or self._octave_of_rank(budget(others, share))
+        return self._octave_of_rank(budget(self.seen, share)) or self._octave_of_rank(0.5 * others)
 
     def _measure(self, share: float) -> None:
         """Measure center and unit anew from the last values."""
