@@ -40,7 +40,7 @@ class Game:
     """A game that goes on: the state of its player, and the counts of all rounds so far.
 
     Parameters:
-        player (a player):
+        player (a player): What plays.
         adversary (an adversary): For the checks at the start, and for the type of its rows. No round is
             played.
 

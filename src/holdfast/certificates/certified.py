@@ -62,7 +62,7 @@ class Certified:
     weights and gradients of the run: sums are compensated, and other rounding errors have an allowance.
 
     Parameters:
-        player (Filtered):
+        player (Filtered): Whose run it is about.
         k: The largest number of outliers for a certificate; `record.certificate(k)` takes any k up to this.
 
     Guarantee: `docs/math.md`, Theorem B and Lemma 8.1: for every set of at most k outliers, in floats.

@@ -22,7 +22,7 @@ class Ellipsoid:
     Parameters:
         shape (array of shape (d, d)): M: symmetric, positive definite, its largest eigenvalue at most 1e12
             times its smallest.
-        around (float or vector):
+        around (float or vector): The center.
         axes, lengths, longest, blur: Computed from `shape`: the directions of the semi-axes, in rows; their
             lengths, relative to the longest; the length of the longest; the square root of the distance
             between M and the matrix with exactly these axes.

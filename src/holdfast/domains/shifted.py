@@ -18,8 +18,8 @@ class Shifted:
     """Another domain, moved by `around`. Rounding errors are relative to `around`.
 
     Parameters:
-        domain (rule):
-        around (float or vector):
+        domain (rule): What is moved.
+        around (float or vector): Where its center goes.
         dim, far: Computed from `around`: its number of entries, 0 for a number; and its largest entry.
 
     >>> from holdfast.domains import Simplex

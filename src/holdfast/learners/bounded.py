@@ -112,7 +112,7 @@ class Recentered:
     round costs O(dim) more than the learner's, sparse rows too.
 
     Parameters:
-        learner (a learner in a domain around 0):
+        learner (a learner in a domain around 0): What learns.
         domain (Shifted): The same, elsewhere.
 
     Guarantee: that of the learner.

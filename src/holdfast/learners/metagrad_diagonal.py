@@ -33,7 +33,7 @@ class DiagonalMetaGrad:
     O(etas dim), sparse rows O(etas nonzeros).
 
     Parameters:
-        domain (Box):
+        domain (Box): Where weights may lie.
         etas: As for `MetaGrad`.
 
     Guarantee: Regret at most the sum over weights of what `MetaGrad` guarantees in one dimension, and what

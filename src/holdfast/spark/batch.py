@@ -59,7 +59,7 @@ def learn(
     order, only one is learned from, and the other is "late" in the audit.
 
     Parameters:
-        df (DataFrame):
+        df (DataFrame): The rows.
         key, target, order (names of columns): A key is text, a whole number, a truth value or a date. An
             order is a whole number, a date or a timestamp.
         features, drop (names of columns, optional): Predict from these columns, or from all but these.

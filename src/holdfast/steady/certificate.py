@@ -68,7 +68,7 @@ def default_certificate(player: Any, state: SteadyState, k: int, radius: float =
     Parameters:
         player (Steady): Its loss must be convex, with slopes that are bounded: there is no theorem for
             `Squared`.
-        state (its state):
+        state: Its state.
         k: How many of the judged rounds may be left out.
         radius: How far the weights of a linear model may be from those that the fallback started from.
 

@@ -78,11 +78,10 @@ class Steady:
     feature, then the first rounds were bad ones, and everything starts again from the others.
 
     Parameters:
-        learner (Ridges or Logits):
+        learner (Ridges or Logits): The regressions.
         loss: By which forecasts are judged. For numbers it is in units of the target.
         gate, surprise: For the size of rows, and for residuals of stubborn regressions.
-        fallback (Bettors):
-        hedge (Hedge):
+        fallback (Bettors), hedge (Hedge): As above.
         knee, most: Cells are linear up to `knee` units, and at most `most`.
         near: A row whose cells are all within so many units is never refused, nor is a residual up to 8 usual
             ones.

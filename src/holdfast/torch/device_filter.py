@@ -107,7 +107,7 @@ class DeviceFilter:
     Parameters:
         rule (TopK or TopShare): `TopShare` needs a window: without one its list would grow for ever.
         parts: How many sizes there are in a step.
-        device (torch.device):
+        device (torch.device): Where the sizes are.
     """
 
     def __init__(self, rule: Any, parts: int, device: torch.device) -> None:

@@ -26,7 +26,7 @@ class PerExample:
         loss (callable): `loss(output, *targets)` of one example: a number.
         outliers (float, int or filter): As for `guard`, but of examples.
         window: The memory in examples; not below the size of a batch.
-        slack:
+        slack: As for `guard`.
 
     Guarantee: for a convex loss and a learner with a regret bound for sums of gradients, Theorem 1 or W with
     examples as rounds (`docs/math.md`). For other models that of `guard`.
