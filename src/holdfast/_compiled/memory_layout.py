@@ -14,7 +14,7 @@ import importlib
 import itertools
 import operator
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ _NUMBERS = {"float": ("d", 8), "int": ("q", 8), "bool": ("?", 1), "none": ("q", 
 _NUMBERS |= {"float32": ("f", 4), "int32": ("i", 4), "uint32": ("I", 4), "uint64": ("Q", 8)}
 _NUMBERS |= {"int16": ("h", 2), "uint16": ("H", 2), "int8": ("b", 1), "uint8": ("B", 1)}
 _ABSENT = ("none", "function")
-_FEW = 2  # values of a kind: for them it does not pay to write a function
 Kind = Any
+Leaves = tuple[Any, ...]  # the numbers of a value
 
 
 class Layout:
@@ -37,48 +37,28 @@ class Layout:
     def __init__(self, kind: Kind) -> None:
         codes, self.size, self._alignment, _, self._arrays = _described(kind)
         self._struct = struct.Struct("=" + codes)
-        self._kind, self._written, self._rebuilt = kind, 0, 0
-        self._leaves: Callable[[Any], Iterable[Any]] = self._first_leaves
-        self._made: Callable[[Any, Any], Any] = self._first_made
+        self._kind, self._add_leaves = kind, _adder(kind)
+        # Makes a value from the numbers of `read` and the arrays in it.
+        self.with_arrays = _maker(kind, itertools.count(), itertools.count())
         self.has_arrays = bool(self._arrays)
         self.places = _getter([i for first, ndim, _ in self._arrays for i in _place_of(first, ndim)])
         self.owners = _getter([first for first, *_ in self._arrays])
 
     def write(self, memory: Any, value: Any, start: int = 0) -> None:
-        self._struct.pack_into(memory, start, *self._leaves(value))
+        leaves: list[Any] = []
+        self._add_leaves(value, leaves)
+        self._struct.pack_into(memory, start, *leaves)
 
-    def read(self, memory: Any, start: int = 0) -> tuple[Any, ...]:
+    def read(self, memory: Any, start: int = 0) -> Leaves:
         """The numbers in a row; those above for each array."""
         return self._struct.unpack_from(memory, start)
 
-    def rebuilt(self, leaves: tuple[Any, ...], owners: dict[Any, np.ndarray]) -> Any:
+    def rebuilt(self, leaves: Leaves, owners: dict[Any, np.ndarray]) -> Any:
         """A value, from the numbers of `read`.
 
         An array of `owners` (`by_place`) is the same object again; any other is a copy of what is in memory.
         """
         return self.with_arrays(leaves, [_array(leaves, owners, *each) for each in self._arrays])
-
-    def with_arrays(self, leaves: tuple[Any, ...], arrays: list[np.ndarray]) -> Any:
-        """A value, from the numbers of `read` and the arrays in it."""
-        return self._made(leaves, arrays)
-
-    # From the third value of a kind on, these are functions of the kind that are compiled for it.
-
-    def _first_leaves(self, value: Any) -> Iterable[Any]:
-        """The numbers of a value."""
-        self._written += 1
-        if self._written > _FEW:
-            self._leaves = _writer(self._kind)
-        leaves: list[Any] = []
-        _add_leaves(self._kind, value, leaves)
-        return leaves
-
-    def _first_made(self, leaves: tuple[Any, ...], arrays: list[np.ndarray]) -> Any:
-        """A value."""
-        self._rebuilt += 1
-        if self._rebuilt > _FEW:
-            self._made = _maker(self._kind)
-        return _value(self._kind, iter(leaves), iter(arrays))
 
     def offset_of(self, i: int) -> tuple[int, "Layout"]:
         """Where the i-th item of a tuple is, and its layout."""
@@ -198,76 +178,44 @@ def _described(kind: Kind) -> tuple[str, int, int, int, list[tuple[int, int, Any
     return code, size, size, 1, []
 
 
-def _add_paths(kind: Kind, path: str, paths: list[str]) -> None:
-    """Add expressions for the numbers of a value."""
+# Of each kind a function is made of those of its parts. It runs three times as fast as a walk over the kind.
+
+
+def _adder(kind: Kind) -> Callable[[Any, list[Any]], None]:
+    """A function that adds the numbers of a value to a list."""
     if _is_array(kind):
-        paths.append(f"*array({path}),")
-    elif _is_tuple(kind):
-        for i, item in enumerate(kind[1]):
-            _add_paths(item, f"{path}[{i}]", paths)
-    else:
-        paths.append(f"*text({path})," if kind == "str" else "0," if kind in _ABSENT else f"{path},")
+        return lambda value, leaves: leaves.extend(_numbers_of(value))
+    if kind == "str":
+        return lambda value, leaves: leaves.extend(_text(value))
+    if kind in _ABSENT:
+        return lambda value, leaves: leaves.append(0)
+    if not _is_tuple(kind):
+        return lambda value, leaves: leaves.append(value)
+    adders = [_adder(item) for item in kind[1]]
+
+    def add(value: Any, leaves: list[Any]) -> None:
+        for adder, item in zip(adders, value, strict=True):
+            adder(item, leaves)
+
+    return add
 
 
-def _add_leaves(kind: Kind, value: Any, leaves: list[Any]) -> None:
-    """Add the numbers of a value."""
-    if _is_array(kind):
-        leaves += _numbers_of(value)
-    elif _is_tuple(kind):
-        for item, each in zip(kind[1], value, strict=True):
-            _add_leaves(item, each, leaves)
-    elif kind == "str":
-        leaves += _text(value)
-    else:
-        leaves.append(0 if kind in _ABSENT else value)
-
-
-def _value(kind: Kind, leaves: Iterator[Any], arrays: Iterator[np.ndarray]) -> Any:
-    """A value, from its leaves and the arrays in it."""
-    if _is_tuple(kind):
-        return tuple.__new__(kind[0], [_value(item, leaves, arrays) for item in kind[1]])
-    first, *rest = itertools.islice(leaves, _described(kind)[3])
-    if _is_array(kind):
-        return next(arrays)
-    return _text_at(first, *rest[:2]) if kind == "str" else None if kind == "none" else first
-
-
-# Like `collections.namedtuple`, these write source, which runs ten times as fast as a walk over the tuples.
-
-
-def _writer(kind: Kind) -> Callable[[Any], Iterable[Any]]:
-    """A function that does what `_add_leaves` does."""
-    paths: list[str] = []
-    _add_paths(kind, "value", paths)
-    made: Callable[[Any], Iterable[Any]] = _evaluated(f"lambda value: ({''.join(paths)})", ())
-    return made
-
-
-def _maker(kind: Kind) -> Callable[..., Any]:
-    """A function that does what `_value` does."""
-    classes: list[type] = []
-    source = _source(kind, itertools.count(), itertools.count(), classes)
-    made: Callable[..., Any] = _evaluated(f"lambda leaves, arrays: {source}", tuple(classes))
-    return made
-
-
-def _source(kind: Kind, leaves: Iterator[int], arrays: Iterator[int], classes: list[type]) -> str:
-    """The source of an expression that makes a value."""
+def _maker(kind: Kind, leaves: Iterator[int], arrays: Iterator[int]) -> Callable[[Leaves, list[Any]], Any]:
+    """A function that makes a value from its numbers and arrays, whose places are the next of these."""
     if _is_tuple(kind):
         cls, items = kind
-        classes.append(cls)
-        number = len(classes) - 1
-        inner = "".join(_source(item, leaves, arrays, classes) + ", " for item in items)
-        return f"new(classes[{number}], ({inner}))"
-    first, *rest = itertools.islice(leaves, _described(kind)[3])
+        makers = [_maker(item, leaves, arrays) for item in items]
+        return lambda found, owners: tuple.__new__(cls, [maker(found, owners) for maker in makers])
+    first, *_ = itertools.islice(leaves, _described(kind)[3])
     if _is_array(kind):
-        return f"arrays[{next(arrays)}]"
+        place = next(arrays)
+        return lambda found, owners: owners[place]
     if kind == "str":
-        return f"text_at(leaves[{first}], leaves[{rest[0]}], leaves[{rest[1]}])"
-    return "None" if kind == "none" else f"leaves[{first}]"
+        return lambda found, owners: _text_at(*found[first : first + 3])
+    return lambda found, owners: None if kind == "none" else found[first]
 
 
-def _getter(places: list[int]) -> Callable[[Any], tuple[Any, ...]]:
+def _getter(places: list[int]) -> Callable[[Leaves], Leaves]:
     if len(places) == 1:
         (place,) = places
         return lambda leaves: (leaves[place],)
@@ -279,9 +227,7 @@ def _place_of(first: int, ndim: int) -> range:
     return range(first + _HEAD - 1, first + _HEAD + 2 * ndim)
 
 
-def _array(
-    leaves: tuple[Any, ...], owners: dict[Any, np.ndarray], first: int, ndim: int, dtype: Any
-) -> np.ndarray:
+def _array(leaves: Leaves, owners: dict[Any, np.ndarray], first: int, ndim: int, dtype: Any) -> np.ndarray:
     place = (*(leaves[i] for i in _place_of(first, ndim)), dtype)
     owner = owners.get(place)
     return _copied(place, ndim) if owner is None else owner
@@ -346,9 +292,3 @@ def _text_at(place: int, length: int, width: int) -> str:
     if known is not None:
         return known
     return ctypes.string_at(place, length * width).decode(_ENCODINGS[width])
-
-
-@functools.lru_cache
-def _evaluated(source: str, classes: tuple[type, ...]) -> Any:
-    scope = {"array": _numbers_of, "text": _text, "new": tuple.__new__, "text_at": _text_at}
-    return eval(source, scope | {"classes": classes})
