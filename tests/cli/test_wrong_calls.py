@@ -6,6 +6,8 @@ import json
 import math
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from runs.small import called, learned, write_source
@@ -120,7 +122,7 @@ def test_with_json_errors_are_json_too(run, tmp_path, capsys):
     assert wrong_call("audit", run, "--json", "--worst", "x")
     found = json.loads(capsys.readouterr().out)
     assert (found["event"], found["status"]) == ("error", 2)
-    assert "invalid int value" in found["text"]
+    assert "must be a whole number" in found["text"]
 
 
 def test_json_has_no_nan_and_no_infinity(source, tmp_path):
@@ -231,3 +233,33 @@ def test_a_list_without_a_name_is_refused(source, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["learn", str(source), "--target", "y", "--features", " , "])
     assert "' , ' names no column: write names, such as A,B" in capsys.readouterr().err
+
+
+WITHOUT_PYARROW = (
+    "import sys; sys.modules['pyarrow'] = None; from holdfast.cli.main import main; sys.exit(main())"
+)
+
+
+@pytest.mark.parametrize("command", ["learn a.csv --target y", "verify a.run", "export a.run --to onnx"])
+def test_a_missing_package_comes_with_the_line_that_installs_it(command):
+    call = [sys.executable, "-c", WITHOUT_PYARROW, *command.split()]
+    done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "holdfast: pyarrow is not installed: pip install 'holdfast[cli]'\n"
+
+
+def test_a_text_in_place_of_a_number_is_refused_in_plain_words(capsys):
+    assert wrong_call("audit", "RUN", "--worst", "x") and wrong_call("serve", "RUN", "--rate", "x")
+    worst, rate = capsys.readouterr().err.splitlines()
+    assert "--worst: must be a whole number: got 'x'" in worst and "--rate: must be a number: got 'x'" in rate
+
+
+@pytest.mark.parametrize("args", [("--season", "-1"), ("--patience", "0"), ("--alarm-rate", "90%")])
+def test_watch_speaks_of_its_options_by_their_names(source, args):
+    status, _, said = called("watch", source, "--value", "a", *args)
+    assert status == 2 and said.startswith(f"holdfast: {args[0]} ")
+
+
+def test_a_share_is_shown_as_it_was_written(capsys):
+    assert wrong_call("predict", "RUN", "a.csv", "--interval", "2")
+    assert "got '2'" in capsys.readouterr().err

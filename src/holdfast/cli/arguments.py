@@ -15,6 +15,8 @@ from holdfast.terminal import quoted
 if TYPE_CHECKING:
     from holdfast.io.sources import Reading
 
+Group = Any  # a parser, or a group of argparse, which has no public type
+
 EXITS = """exit status:
   0    done
   1    could not write: the disk or standard output is full or closed, or the
@@ -131,6 +133,21 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
+def add_moved(parser: ArgumentParser) -> None:
+    moved = (
+        "where a source of the run is now, if it was moved or came from a pipe; may be given several times"
+    )
+    parser.add_argument("--source", action="append", default=[], metavar="FILE", help=moved)
+
+
+def add_receivers(parser: Group, what: str) -> None:
+    """Where alarms go (`outputs.receivers`)."""
+    parser.add_argument(
+        "--alarms", type=Path, metavar="FILE", help=f"add each alarm to this file, a line of JSON{what}"
+    )
+    parser.add_argument("--webhook", metavar="URL", help="send each alarm to this address, by HTTP POST")
+
+
 def share(text: str) -> float:
     """A share such as 20% or 0.2."""
     try:
@@ -139,6 +156,17 @@ def share(text: str) -> float:
         found = math.nan
     if not 0.0 <= found < 1.0:
         raise argparse.ArgumentTypeError(f"a share such as 20% or 0.2: got {quoted(text)}")
+    return found
+
+
+def interval(text: str) -> float:
+    """A share for which intervals are tracked; 80 is 80 %."""
+    try:
+        found = share(f"{text}%" if float(text) >= 1.0 else text)
+    except ValueError:
+        found = share(text)
+    if not 0.5 <= found <= 0.99:
+        raise argparse.ArgumentTypeError(f"must be from 50% to 99%, such as 90%: got {quoted(text)}")
     return found
 
 

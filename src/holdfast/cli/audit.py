@@ -5,8 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli.arguments import add_json, add_run, describe
-from holdfast.cli.exits import report_errors
+from holdfast.cli.arguments import add_json, add_moved, add_run, describe
 from holdfast.cli.learn_summary import learned_and_skipped
 from holdfast.cli.outputs import check_output, check_path, table_writer
 from holdfast.terminal import DONE, Refusal, print_json, quoted, shown, tell, visible
@@ -44,44 +43,39 @@ def add(parser: ArgumentParser) -> None:
     wanted.add_argument("--replay", metavar="BUDGET", help=replay)
     skipped = "a .csv or .parquet file for the skipped rows, with all columns of the source"
     wanted.add_argument("--skipped", type=Path, metavar="FILE", help=skipped)
-    source = (
-        "where a source of the run is now, if it was moved or came from a pipe; may be given several "
-        "times. Rotated files beside it are found without"
-    )
-    parser.add_argument("--source", action="append", default=[], metavar="FILE", help=source)
+    add_moved(parser)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        from holdfast.runs.run import open_run
+    from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
-        if options.replay is not None:
-            from holdfast.runs.replay import replayed
+    found = open_run(options.run)
+    if options.replay is not None:
+        from holdfast.runs.replay import replayed
 
-            answer = replayed(found, _budget(options.replay))
-            lines = _replay_lines(answer)
-        elif options.skipped is not None:
-            from holdfast.runs.quarantine import write_skipped
+        answer = replayed(found, _budget(options.replay))
+        lines = _replay_lines(answer)
+    elif options.skipped is not None:
+        from holdfast.runs.quarantine import write_skipped
 
-            check_path(options.skipped, "--skipped")
-            sources = [place.name for place in found.source_records()]
-            check_output(options.skipped, "--skipped", [*options.source, *sources], found.folder.path)
-            with table_writer(options.skipped) as write:
-                answer = {"file": str(options.skipped)} | write_skipped(found, write, options.source)
-            lines = _skipped_lines(answer)
-        else:
-            from holdfast.runs.audit_summary import AuditSummary
-            from holdfast.runs.ledger import read_ledger
+        check_path(options.skipped, "--skipped")
+        sources = [place.name for place in found.source_records()]
+        check_output(options.skipped, "--skipped", [*options.source, *sources], found.folder.path)
+        with table_writer(options.skipped) as write:
+            answer = {"file": str(options.skipped)} | write_skipped(found, write, options.source)
+        lines = _skipped_lines(answer)
+    else:
+        from holdfast.runs.audit_summary import AuditSummary
+        from holdfast.runs.ledger import read_ledger
 
-            out = {"retracted": len(read_ledger(found).retracted())}
-            answer = found.metrics() | out | AuditSummary(found, max(options.worst, 0)).update()
-            lines = _summary_lines(answer)
-        if options.json:
-            print_json(answer)
-        else:
-            tell(*lines)
+        out = {"retracted": len(read_ledger(found).retracted())}
+        answer = found.metrics() | out | AuditSummary(found, max(options.worst, 0)).update()
+        lines = _summary_lines(answer)
+    if options.json:
+        print_json(answer)
+    else:
+        tell(*lines)
     return DONE
 
 

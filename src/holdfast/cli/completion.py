@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from holdfast.cli.arguments import describe
-from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, write_bytes
 
 SHELLS = ("bash", "zsh", "tcsh")
@@ -24,10 +23,9 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        import shtab
+    import shtab
 
-        from holdfast.cli.parser import whole_parser
+    from holdfast.cli.parser import whole_parser
 
-        write_bytes(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
+    write_bytes(f"{shtab.complete(whole_parser(), options.shell)}\n".encode())
     return DONE

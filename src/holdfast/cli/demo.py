@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.cli.arguments import describe
-from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, WRONG, print_error, tell
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(options: Namespace) -> int:
     if to.exists():
         print_error(f"{to} is there already: remove it, or choose another folder with --to")
         return WRONG
-    with report_errors(), resources.as_file(resources.files("holdfast.cli") / "data") as folder:
+    with resources.as_file(resources.files("holdfast.cli") / "data") as folder:
         import tempfile
 
         source = folder / "air_quality.csv.gz"

@@ -157,12 +157,8 @@ def games() -> dict[str, Any]:
         found |= {"names": _names(), "level": prebuilt.level() if platform.machine() in _X86 else "generic"}
         found |= {"file": Path(library.code._name).name, "same_bits": _gives_the_same_bits()}
         if found["same_bits"] is False:
-            reason = "on this machine they give other results than Python"
-            return found | {
-                "broken": True,
-                "reason": reason,
-                "remedy": "set HOLDFAST_PREBUILT=0, and tell us",
-            }
+            found |= {"broken": True, "remedy": "set HOLDFAST_PREBUILT=0, and tell us"}
+            found["reason"] = "on this machine they give other results than Python"
         return found
     there, note = (prebuilt.FOLDER / "index.json").exists(), prebuilt.FOLDER / "not_built.txt"
     broken = there and library.reason.startswith("they cannot be loaded")

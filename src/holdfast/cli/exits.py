@@ -6,7 +6,7 @@ import importlib.util
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import FrameType
 
 from holdfast.terminal import (
     DONE,
@@ -23,7 +23,9 @@ from holdfast.terminal import (
 
 _STATUSES = {"SIGINT": STOPPED, "SIGTERM": TERMINATED, "SIGHUP": HUNG_UP}
 STATUSES = {getattr(signal, name): status for name, status in _STATUSES.items() if hasattr(signal, name)}
-_NEEDED = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
+_CLI = ("jinja2", "pyarrow", "safetensors", "shtab", "tqdm")
+_SERVE = ("starlette", "uvicorn", "httptools", "msgspec", "prometheus_client")
+_PACKAGES = {"": (), "cli": _CLI, "serve": (*_CLI, *_SERVE)}  # by extra
 
 
 class Failure(BaseException):
@@ -34,13 +36,11 @@ class Failure(BaseException):
         self.status = status
 
 
-@contextlib.contextmanager
-def report_errors() -> Iterator[None]:
-    """Errors inside end the command with one sentence, which `main` prints; so does a missing package."""
-    for name in _NEEDED:
+def check_packages(extra: str) -> None:
+    """Raise if a package of this extra is missing, before the work begins that needs it at its end."""
+    for name in _PACKAGES[extra]:
         if importlib.util.find_spec(name) is None:
-            raise Refusal(f"{name} is not installed: pip install 'holdfast[cli]'")
-    yield
+            raise Refusal(f"{name} is not installed: pip install 'holdfast[{extra}]'")
 
 
 @contextlib.contextmanager
@@ -84,7 +84,7 @@ def _in_words(problem: Refusal | OSError | MemoryError) -> tuple[str, int]:
 
 
 @contextlib.contextmanager
-def handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
+def handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Call this handler for the signals. One that is ignored, as SIGHUP after nohup, stays ignored."""
     before = {}
     if threading.current_thread() is threading.main_thread():  # elsewhere, signals cannot be handled
@@ -98,7 +98,7 @@ def handled_by(handler: Callable[[int, Any], None]) -> Iterator[None]:
             signal.signal(number, old if old is not None else signal.SIG_DFL)
 
 
-def end(number: int, frame: Any) -> None:
+def end(number: int, frame: FrameType | None) -> None:
     """End the command, so that it removes its temporary files."""
     raise Failure(STATUSES[number])
 
@@ -110,7 +110,7 @@ class StopSignals:
         self._number: int | None = None
         self.wait = False
 
-    def store(self, number: int, frame: Any) -> None:
+    def store(self, number: int, frame: FrameType | None) -> None:
         if self._number is not None or not self.wait:
             end(number, frame)
         self._number = number

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from holdfast.cli.arguments import add_run, describe
-from holdfast.cli.exits import Failure, report_errors
+from holdfast.cli.exits import Failure
 from holdfast.cli.outputs import check_output
 from holdfast.io.columns import Number
 from holdfast.runs.files import atomic_file
@@ -38,19 +38,18 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        model = read_model(Folder(options.run))
-        name = Path(options.run).resolve().name.removesuffix(".run")
-        path = options.output or Path(f"{name}.{_KINDS[options.to]}")
-        check_output(path, "--output", (), options.run)
-        try:
-            data = _pickled(model) if options.to == "sklearn" else _graph(model)
-        except ImportError as problem:
-            print_error(f"{problem}; pip install 'holdfast[{options.to}]'")
-            raise Failure(WRONG) from None
-        with atomic_file(path) as file:
-            file.write(data)
-        tell(f"The model: {path}")
+    model = read_model(Folder(options.run))
+    name = Path(options.run).resolve().name.removesuffix(".run")
+    path = options.output or Path(f"{name}.{_KINDS[options.to]}")
+    check_output(path, "--output", (), options.run)
+    try:
+        data = _pickled(model) if options.to == "sklearn" else _graph(model)
+    except ImportError as problem:
+        print_error(f"{problem}; pip install 'holdfast[{options.to}]'")
+        raise Failure(WRONG) from None
+    with atomic_file(path) as file:
+        file.write(data)
+    tell(f"The model: {path}")
     return DONE
 
 

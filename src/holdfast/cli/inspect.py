@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.arguments import add_json, add_run, describe
-from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, folded, listed, print_json, shown, tell, visible
 
 if TYPE_CHECKING:
@@ -34,61 +33,60 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        from holdfast.cli.learn_summary import errors, learned_and_skipped, model_words
-        from holdfast.runs.config import CONFIG
-        from holdfast.runs.ledger import read_ledger
-        from holdfast.runs.manifest import REPLAY
-        from holdfast.runs.run import open_run
+    from holdfast.cli.learn_summary import errors, learned_and_skipped, model_words
+    from holdfast.runs.config import CONFIG
+    from holdfast.runs.ledger import read_ledger
+    from holdfast.runs.manifest import REPLAY
+    from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
-        ledger = read_ledger(found)
-        config = json.loads(found.folder.read(CONFIG))
-        if options.json:
-            print_json(
-                {
-                    "config": config,
-                    "sources": _sources(found),
-                    "metrics": found.metrics(),
-                    "certificate": found.certificate(),
-                    "ledger": [entry.to_json() for entry in ledger.entries],
-                    "weights": _weights(found),
-                }
+    found = open_run(options.run)
+    ledger = read_ledger(found)
+    config = json.loads(found.folder.read(CONFIG))
+    if options.json:
+        print_json(
+            {
+                "config": config,
+                "sources": _sources(found),
+                "metrics": found.metrics(),
+                "certificate": found.certificate(),
+                "ledger": [entry.to_json() for entry in ledger.entries],
+                "weights": _weights(found),
+            }
+        )
+        return DONE
+    metrics = found.metrics()
+    _tell("source", visible(config["source"], 80))
+    for each in _sources(found) if len(found.sources) > 1 else ():
+        _tell("rows", f"{each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
+    _tell("predicts", _predicts(found))
+    _tell("from", _columns(found))
+    _tell("model", model_words(found))
+    _tell("settings", _changed(found.settings) or "the defaults")
+    _tell("rows", learned_and_skipped(metrics))
+    for words in errors(metrics, found.settings.delay):
+        _tell("error", words)
+    for words in metrics["warnings"]:
+        _tell("warning", words)
+    _tell("state", "finished" if metrics["finished"] else "not finished: go on with --resume")
+    _tell("certificate", found.certificate()["words"])
+    for line in ledger.lines():
+        _tell("ledger", visible(line, 400))
+    if (found.folder.path / REPLAY).is_dir():
+        _tell("ledger", f"a retraction was stopped: holdfast retract {options.run} --resume goes on")
+    if found.trace.rounds and found.settings.key is None:
+        for label, weights in _weights(found).items():
+            tell(
+                "",
+                f"weights{f' of {visible(label, 40)}' if label else ''}: how far one unit of the scale "
+                "of a feature moves",
+                "the prediction",
             )
-            return DONE
-        metrics = found.metrics()
-        _tell("source", visible(config["source"], 80))
-        for each in _sources(found) if len(found.sources) > 1 else ():
-            _tell("rows", f"{each['first_row']:,} to {each['last_row']:,}: {visible(each['name'], 80)}")
-        _tell("predicts", _predicts(found))
-        _tell("from", _columns(found))
-        _tell("model", model_words(found))
-        _tell("settings", _changed(found.settings) or "the defaults")
-        _tell("rows", learned_and_skipped(metrics))
-        for words in errors(metrics, found.settings.delay):
-            _tell("error", words)
-        for words in metrics["warnings"]:
-            _tell("warning", words)
-        _tell("state", "finished" if metrics["finished"] else "not finished: go on with --resume")
-        _tell("certificate", found.certificate()["words"])
-        for line in ledger.lines():
-            _tell("ledger", visible(line, 400))
-        if (found.folder.path / REPLAY).is_dir():
-            _tell("ledger", f"a retraction was stopped: holdfast retract {options.run} --resume goes on")
-        if found.trace.rounds and found.settings.key is None:
-            for label, weights in _weights(found).items():
-                tell(
-                    "",
-                    f"weights{f' of {visible(label, 40)}' if label else ''}: how far one unit of the scale "
-                    "of a feature moves",
-                    "the prediction",
-                )
-                for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
-                    : max(options.weights, 0)
-                ]:
-                    tell(f"  {shown(weight):>11}  {visible(name, 60)}")
-        elif found.settings.key is not None:
-            _tell("keys", f"{len(found.games.keys):,}")
+            for name, weight in sorted(weights.items(), key=lambda item: -abs(item[1]))[
+                : max(options.weights, 0)
+            ]:
+                tell(f"  {shown(weight):>11}  {visible(name, 60)}")
+    elif found.settings.key is not None:
+        _tell("keys", f"{len(found.games.keys):,}")
     return DONE
 
 

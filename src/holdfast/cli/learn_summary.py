@@ -5,6 +5,7 @@ from typing import Any
 
 from holdfast.learners import Scaled
 from holdfast.runs.beginning import LOSS_OF
+from holdfast.runs.run import Run
 from holdfast.terminal import DONE, TOO_MANY_SKIPPED, print_error, shown, visible
 
 WHY = {  # the reason of a skipped row, as the end of "38 ..."
@@ -15,7 +16,7 @@ WHY = {  # the reason of a skipped row, as the end of "38 ..."
 }
 
 
-def summary(found: Any, to: Path, page: Path | None, seconds: float, status: int = DONE) -> list[str]:
+def summary(found: Run, to: Path, page: Path | None, seconds: float, status: int = DONE) -> list[str]:
     metrics = found.metrics()
     lines = [learned_and_skipped(metrics), *errors(metrics, found.settings.delay)]
     lines.append(f"Model: {model_words(found)}; {seconds:.1f} s")
@@ -59,7 +60,7 @@ def errors(metrics: dict[str, Any], delay: int) -> list[str]:
     return [words]
 
 
-def model_words(found: Any) -> str:
+def model_words(found: Run) -> str:
     """The learner, the loss and the filters of a run, by the names of the options."""
     settings = found.settings
     loss = settings.loss if settings.loss != "auto" else LOSS_OF[found.regression]

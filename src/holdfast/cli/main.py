@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.cli.exits import Failure, end, errors_in_words, handled_by
+from holdfast.cli.exits import Failure, check_packages, end, errors_in_words, handled_by
 from holdfast.cli.parser import new_parser
 from holdfast.terminal import OutputLost, open_streams, print_note
 
@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with handled_by(end):
             options = new_parser().parse_args(argv)
             with errors_in_words(getattr(options, "json", False)):
+                check_packages(options.extra)
                 return options.command(options)
     except Failure as failure:
         return failure.status

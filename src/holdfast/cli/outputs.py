@@ -6,9 +6,12 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.terminal import Refusal, write_bytes
+
+if TYPE_CHECKING:
+    from holdfast.levels import Event
 
 
 def check_output(path: Path | None, option: str, inputs: Iterable[Any], run: Path | None = None) -> None:
@@ -85,7 +88,7 @@ def table_writer(path: Path | None) -> Iterator[Callable[[Any], None]]:
 
 
 @contextlib.contextmanager
-def receivers(path: Path | None, url: str | None) -> Iterator[Callable[[Any], None] | None]:
+def receivers(path: Path | None, url: str | None) -> Iterator[Callable[["Event"], None] | None]:
     """A function that sends an event everywhere; None if there is nowhere.
 
     Lines are added at the end of the file. At the end it waits a few seconds for the address.
@@ -96,7 +99,7 @@ def receivers(path: Path | None, url: str | None) -> Iterator[Callable[[Any], No
         yield None
         return
     with contextlib.ExitStack() as closing:
-        found: list[Callable[[Any], None]] = []
+        found: list[Callable[[Event], None]] = []
         if path is not None:
             found.append(json_lines(closing.enter_context(open(path, "a", encoding="utf-8"))))
         if url is not None:
@@ -107,7 +110,7 @@ def receivers(path: Path | None, url: str | None) -> Iterator[Callable[[Any], No
             closing.callback(hook.close)
             found.append(hook)
 
-        def send(event: Any) -> None:
+        def send(event: "Event") -> None:
             for receiver in found:
                 receiver(event)
 

@@ -10,7 +10,7 @@ import numpy as np
 from holdfast import __version__
 from holdfast.cli.audit import REASONS, cell, cell_of, dates
 from holdfast.cli.learn_summary import asked
-from holdfast.io.columns import Category, Hashed, Layout, Number, SparseColumns, Time
+from holdfast.io.columns import Category, Column, Hashed, Layout, Number, SparseColumns, Time
 from holdfast.pages.render import figure, render
 from holdfast.runs import plots
 from holdfast.runs.audit_summary import AuditSummary
@@ -231,7 +231,7 @@ def columns(layout: Layout) -> list[tuple[str, str]]:
     return [(column.name, _use(column)) for column in layout.columns]
 
 
-def _use(column: Any) -> str:
+def _use(column: Column) -> str:
     match column:
         case Number(middle=None, truth=truth):
             return "true or false" if truth else "a number"
@@ -245,7 +245,6 @@ def _use(column: Any) -> str:
             return f"many values, hashed into {count} features"
         case SparseColumns(width=width):
             return f"{width:,} sparse columns"
-    raise TypeError(f"there is no such column: {column!r}")
 
 
 def keys(found: Run, most: int) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from holdfast import __version__
 from holdfast.cli.arguments import WIDTH, with_config
 from holdfast.cli.exits import print_json_error
-from holdfast.terminal import WRONG, print_error, tell, visible
+from holdfast.terminal import WRONG, print_error, quoted, tell, visible
 
 # One line of help for each command; `add` in the module of its name adds its options.
 COMMANDS = {
@@ -40,6 +40,7 @@ LAB_COMMANDS = {
     "learners": "measure every learner: its regret with and without outliers, its time, its worst case",
 }
 _LAB = "holdfast_lab"
+_EXTRAS = {"doctor": "", "serve": "serve"}  # whose packages a command needs; all others those of `cli`
 
 
 def new_parser() -> argparse.ArgumentParser:
@@ -61,7 +62,7 @@ def _parsers() -> tuple["_Parser", list["_Command"]]:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Command)
     listed = [
-        commands.add_parser(name, help=does, add=f"holdfast.cli.{name}:add")
+        commands.add_parser(name, help=does, add=f"holdfast.cli.{name}:add", extra=_EXTRAS.get(name, "cli"))
         for name, does in COMMANDS.items()
     ]
     for name, does in LAB_COMMANDS.items():
@@ -84,6 +85,11 @@ def no_lab(parser: argparse.ArgumentParser) -> None:
 class _Parser(argparse.ArgumentParser):
     """A parser that prints with `tell`; argparse itself ignores errors while it prints."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("type", int, _whole)
+        self.register("type", float, _number)
+
     def print_help(self, file: Any = None) -> None:
         tell(*self.format_help().removesuffix("\n").split("\n"))
 
@@ -99,19 +105,39 @@ class _Parser(argparse.ArgumentParser):
         self.exit(WRONG)
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number: got {quoted(text)}") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number: got {quoted(text)}") from None
+
+
 class _Command(_Parser):
     """The parser of a command. It has no options until it is loaded."""
 
     parsed = ""  # the command whose options are read: of a wrong one, the parser of all commands complains
 
-    def __init__(self, add: str, **settings: Any) -> None:
+    def __init__(self, add: str, extra: str = "", **settings: Any) -> None:
         super().__init__(formatter_class=_Help, **settings)
         self._add: str | None = add
+        self._extra = extra
+        self.set_defaults(extra=extra)
 
     def load(self) -> None:
         """Import the command and add its options, the first time."""
         if self._add is not None:
-            resolve_name(self._add)(self)
+            try:
+                resolve_name(self._add)(self)
+            except ModuleNotFoundError as problem:
+                print_error(f"{problem.name} is not installed: pip install 'holdfast[{self._extra}]'")
+                self.exit(WRONG)
             self._add = None
             named = [str(action.metavar or action.dest) for action in self._get_positional_actions()]
             several = ["..."] if any(a.nargs == "+" for a in self._get_positional_actions()) else []

@@ -1,18 +1,17 @@
 """holdfast predict: predictions for other rows with the model of a run."""
 
-import argparse
 import contextlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.arguments import add_run, add_source, column_names, describe, reading_of, share
-from holdfast.cli.exits import report_errors
+from holdfast.cli.arguments import add_run, add_source, column_names, describe, interval, reading_of
 from holdfast.cli.outputs import check_output, check_path, table_writer
 from holdfast.terminal import DONE, Refusal, print_note, quoted
 
 if TYPE_CHECKING:
+    from holdfast.io.sources import Piece, Source
     from holdfast.runs.model import Model
 
 
@@ -38,19 +37,15 @@ def add(parser: ArgumentParser) -> None:
     )
     add_run(parser)
     add_source(parser)
-    parser.add_argument(
-        "--to", type=Path, metavar="FILE", help="a .csv or .parquet file (default: CSV on standard output)"
-    )
+    to = "a .csv or .parquet file (default: CSV on standard output)"
+    parser.add_argument("--to", type=Path, metavar="FILE", help=to)
     passed = parser.add_mutually_exclusive_group()
-    passed.add_argument(
-        "--pass",
-        dest="passed",
-        type=column_names,
-        default=(),
-        metavar="A,B,...",
-        help="columns of SOURCE to write, too, after the answers; one with the name of an answer is called "
-        "source_NAME",
+    also = (
+        "columns of SOURCE to write, too, after the answers; one with the name of an answer is called "
+        "source_NAME"
     )
+    names: Any = {"dest": "passed", "type": column_names, "default": (), "metavar": "A,B,..."}
+    passed.add_argument("--pass", help=also, **names)
     passed.add_argument("--all-columns", action="store_true", help="write all columns of SOURCE, too")
     interval_help = (
         "the share of the targets that low and high enclose, or that are among the labels, from 50%% to "
@@ -66,19 +61,18 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        if options.to is not None and options.follow:
-            raise Refusal("--follow writes to standard output: leave out --to, or redirect it with >")
-        if options.to is not None:
-            check_path(options.to, "--to")
-            check_output(options.to, "--to", (options.source, options.schema_file), options.run)
-        counts = {"rows": 0, "empty": 0, "outliers": 0}
-        with table_writer(options.to) as write:
-            for table in _predictions(options, counts):
-                write(table)
-        if not options.quiet:
-            rows, empty, far = (f"{counts[name]:,}" for name in ("rows", "empty", "outliers"))
-            print_note(f"Rows: {rows}; without a prediction: {empty}; outliers: {far}")
+    if options.to is not None and options.follow:
+        raise Refusal("--follow writes to standard output: leave out --to, or redirect it with >")
+    if options.to is not None:
+        check_path(options.to, "--to")
+        check_output(options.to, "--to", (options.source, options.schema_file), options.run)
+    counts = {"rows": 0, "empty": 0, "outliers": 0}
+    with table_writer(options.to) as write:
+        for table in _predictions(options, counts):
+            write(table)
+    if not options.quiet:
+        rows, empty, far = (f"{counts[name]:,}" for name in ("rows", "empty", "outliers"))
+        print_note(f"Rows: {rows}; without a prediction: {empty}; outliers: {far}")
     return DONE
 
 
@@ -101,7 +95,7 @@ def _predictions(options: Namespace, counts: dict[str, int]) -> Iterator[Any]:
         yield from tables
 
 
-def _followed(options: Namespace) -> "Iterator[tuple[Model, Any]]":
+def _followed(options: Namespace) -> "Iterator[tuple[Model, Piece]]":
     """The pieces of a source that is followed, each with the newest model."""
     from holdfast.io.delimited import Delimited
     from holdfast.io.sources import Piece
@@ -118,7 +112,7 @@ def _followed(options: Namespace) -> "Iterator[tuple[Model, Any]]":
                 yield newest.get(), item
 
 
-def _passed(options: Namespace, source: Any) -> tuple[str, ...]:
+def _passed(options: Namespace, source: "Source") -> tuple[str, ...]:
     """The columns of the source to write; raises if one is not there."""
     for name in options.passed:
         if name not in source.names:
@@ -126,7 +120,7 @@ def _passed(options: Namespace, source: Any) -> tuple[str, ...]:
     return tuple(source.names) if options.all_columns else options.passed
 
 
-def _tables(pieces: Iterable[tuple["Model", Any]], share: float, counts: dict[str, int]) -> Iterator[Any]:
+def _tables(pieces: Iterable[tuple["Model", "Piece"]], share: float, counts: dict[str, int]) -> Iterator[Any]:
     """The answers for pieces, each given with its model."""
     import pyarrow.compute as pc
 
@@ -159,13 +153,3 @@ def _with_columns(table: Any, columns: dict[str, Any]) -> Any:
             name = f"source_{name}"
         table = table.append_column(name, column)
     return table
-
-
-def interval(text: str) -> float:
-    """A share for which intervals are tracked; 80 is 80 %."""
-    with contextlib.suppress(ValueError):
-        text = f"{text}%" if float(text) >= 1.0 else text
-    found = share(text)
-    if not 0.5 <= found <= 0.99:
-        raise argparse.ArgumentTypeError(f"must be from 50% to 99%, such as 90%: got {quoted(text)}")
-    return found

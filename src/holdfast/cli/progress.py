@@ -2,9 +2,13 @@
 
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.terminal import ProgressLine, is_live, percent, print_json, print_note, shown
+
+if TYPE_CHECKING:
+    from holdfast.io.sources import Source
+    from holdfast.runs.run import Run
 
 
 class Progress:
@@ -18,7 +22,7 @@ class Progress:
         self.reported = 0.0
         self.first_round = self.first_byte = 0
 
-    def __call__(self, run: Any, source: Any, read: int | None) -> None:
+    def __call__(self, run: "Run", source: "Source", read: int | None) -> None:
         """Report if the interval is over. `read` counts the bytes of the source that were read."""
         now = time.monotonic()
         if self.start is None:  # the time to start and to compile says nothing about the speed
@@ -28,7 +32,7 @@ class Progress:
             self.reported = now
             self.report(self._figures(run, source, read, now - self.start), source, read)
 
-    def _figures(self, run: Any, source: Any, read: int | None, spent: float) -> dict[str, Any]:
+    def _figures(self, run: "Run", source: "Source", read: int | None, spent: float) -> dict[str, Any]:
         rounds = run.trace.rounds
         found = {
             "rounds": rounds,
@@ -44,7 +48,7 @@ class Progress:
             found["seconds_left"] = spent / new * max(source.size - read, 0) if new > 0 else None
         return found
 
-    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
+    def report(self, figures: dict[str, Any], source: "Source", read: int | None) -> None:
         pass
 
     def note(self, text: str) -> None:
@@ -63,7 +67,7 @@ class Bar(Progress):
         super().__init__()
         self.line = ProgressLine()
 
-    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
+    def report(self, figures: dict[str, Any], source: "Source", read: int | None) -> None:
         self.line.show(in_words(figures), read or 0, source.size)
 
     def note(self, text: str) -> None:
@@ -79,7 +83,7 @@ class Events(Progress):
 
     interval = 2.0
 
-    def report(self, figures: dict[str, Any], source: Any, read: int | None) -> None:
+    def report(self, figures: dict[str, Any], source: "Source", read: int | None) -> None:
         print_json({"event": "progress"} | figures)
 
     def note(self, text: str) -> None:

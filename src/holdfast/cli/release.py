@@ -4,7 +4,6 @@ import contextlib
 from argparse import ArgumentParser, Namespace
 
 from holdfast.cli.arguments import add_json, add_run, add_source, describe, reading_of
-from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, print_json, tell
 
 
@@ -32,24 +31,19 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        from holdfast.io.sources import open_source
-        from holdfast.runs.folder import Folder
-        from holdfast.runs.release import release
-        from holdfast.runs.run import open_run
+    from holdfast.cli.retract import opened
+    from holdfast.io.sources import open_source
+    from holdfast.runs.release import release
 
-        folder = Folder(options.run)
-        folder.load()
-        folder.lock()
-        with contextlib.closing(folder):
-            found = open_run(options.run, folder)
-            found.clean_up()
-            with contextlib.closing(open_source(options.source, reading=reading_of(options))) as source:
-                counts = release(found, source, options.why)
-        if options.json:
-            print_json(counts)
-        else:
-            tell(f"{counts['released']:,} rows released and learned from, {counts['others']:,} not released")
-            if counts["others"]:
-                tell("A row is released if the run has skipped it, if it can be read, and once.")
+    with (
+        opened(options.run) as found,
+        contextlib.closing(open_source(options.source, reading=reading_of(options))) as source,
+    ):
+        counts = release(found, source, options.why)
+    if options.json:
+        print_json(counts)
+    else:
+        tell(f"{counts['released']:,} rows released and learned from, {counts['others']:,} not released")
+        if counts["others"]:
+            tell("A row is released if the run has skipped it, if it can be read, and once.")
     return DONE

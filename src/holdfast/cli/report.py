@@ -4,7 +4,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from holdfast.cli.arguments import add_run, describe
-from holdfast.cli.exits import report_errors
 from holdfast.cli.outputs import check_output
 from holdfast.terminal import DONE, tell
 
@@ -28,13 +27,12 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        from holdfast.cli.page import write
-        from holdfast.runs.run import open_run
+    from holdfast.cli.page import write
+    from holdfast.runs.run import open_run
 
-        found = open_run(options.run)
-        if options.to is not None and options.to.resolve() == (options.run / "report.html").resolve():
-            options.to = None
-        check_output(options.to, "--to", [record.name for record in found.sources], options.run)
-        tell(f"The report: {write(found, options.to)}")
+    found = open_run(options.run)
+    if options.to is not None and options.to.resolve() == (options.run / "report.html").resolve():
+        options.to = None
+    check_output(options.to, "--to", [record.name for record in found.sources], options.run)
+    tell(f"The report: {write(found, options.to)}")
     return DONE

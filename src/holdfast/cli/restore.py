@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from holdfast.cli.arguments import STOPPED_EXITS, add_run, describe
-from holdfast.cli.exits import report_errors
 from holdfast.cli.retract import add_replaying, carry_out, opened
 
 
@@ -25,7 +24,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors(), opened(options) as found:
+    with opened(options.run, not options.dry_run) as found:
         from holdfast.runs.retraction import to_restore
 
         return carry_out(options, found, lambda: to_restore(found, options.entry, options.why))

@@ -4,13 +4,21 @@ import contextlib
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.arguments import STOPPED_EXITS, add_json, add_run, describe, reading_of
-from holdfast.cli.arguments import add_reading as add_reading_options
-from holdfast.cli.exits import StopSignals, handled_by, report_errors
+from holdfast.cli.arguments import (
+    STOPPED_EXITS,
+    add_json,
+    add_moved,
+    add_reading,
+    add_run,
+    describe,
+    reading_of,
+)
+from holdfast.cli.exits import StopSignals, handled_by
 from holdfast.cli.progress import progress_for
-from holdfast.terminal import DONE, print_error, print_json, print_note, tell
+from holdfast.terminal import DONE, Refusal, print_error, print_json, print_note, tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,67 +52,51 @@ def add(parser: ArgumentParser) -> None:
     add_run(parser)
     which = parser.add_argument_group("which rows").add_mutually_exclusive_group()
     which.add_argument("--rows", metavar="ROWS", help="numbers and ranges, as in the audit: 120-180,999")
-    which.add_argument(
-        "--between",
-        nargs=2,
-        metavar=("A", "B"),
-        help="rows with a time from A to B, both included; a date is its whole day. With --time",
-    )
+    between = "rows with a time from A to B, both included; a date is its whole day. With --time"
+    which.add_argument("--between", nargs=2, metavar=("A", "B"), help=between)
     which.add_argument("--where", metavar="COLUMN=VALUE", help="rows with this text in a column")
     which.add_argument("--key", metavar="KEY", help="all rows of a key")
-    which.add_argument(
-        "--from", dest="file", metavar="FILE", help="rows of a file such as audit --skipped writes"
-    )
+    of_file = "rows of a file such as audit --skipped writes"
+    which.add_argument("--from", dest="file", metavar="FILE", help=of_file)
     which.add_argument("--resume", action="store_true", help="go on with a retraction that was stopped")
     parser.add_argument("--time", metavar="COLUMN", help="the column of --between: times, or numbers")
     add_replaying(parser)
-    add_reading_options(parser)
+    add_reading(parser)
 
 
 def add_replaying(parser: ArgumentParser) -> None:
     """What retract and restore share."""
     parser.add_argument("--why", default="", metavar="TEXT", help="the reason, for the ledger")
     parser.add_argument("--dry-run", action="store_true", help="say how many rows, how far back, how long")
-    parser.add_argument(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="where a source of the run is now, if it was moved or came from a pipe; may be given several "
-        "times",
-    )
+    add_moved(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        _check(options)
-        with opened(options) as found:
-            if options.resume:
-                return carry_out(options, found, None)
-            from holdfast.runs.retraction import to_retract
+    _check(options)
+    with opened(options.run, not options.dry_run) as found:
+        if options.resume:
+            return carry_out(options, found, None)
+        from holdfast.runs.retraction import to_retract
 
-            return carry_out(options, found, lambda: to_retract(found, _rows(options, found), options.why))
+        return carry_out(options, found, lambda: to_retract(found, _rows(options, found), options.why))
 
 
 def _check(options: Namespace) -> None:
     """Raise if options do not go together."""
-    from holdfast.runs.files import RunError
-
     if not any(getattr(options, name) for name in _WAYS):
-        raise RunError("which rows? Name them with --rows, --between, --where, --key or --from")
+        raise Refusal("which rows? Name them with --rows, --between, --where, --key or --from")
     if (options.between is None) != (options.time is None):
-        raise RunError("--between A B and --time COLUMN go together")
+        raise Refusal("--between A B and --time COLUMN go together")
     if options.where is not None and "=" not in options.where:
-        raise RunError(f"--where is COLUMN=VALUE: got {options.where!r}")
+        raise Refusal(f"--where is COLUMN=VALUE: got {options.where!r}")
     if options.resume and options.dry_run:
-        raise RunError("--dry-run is about a new retraction: leave out --resume")
+        raise Refusal("--dry-run is about a new retraction: leave out --resume")
 
 
 def _rows(options: Namespace, found: "Run") -> "np.ndarray":
     from holdfast.runs import choosing
-    from holdfast.runs.files import RunError
     from holdfast.runs.rereading import find_files
 
     if options.rows is not None:
@@ -117,23 +109,23 @@ def _rows(options: Namespace, found: "Run") -> "np.ndarray":
     if options.where is not None:
         return choosing.by_value(found, files, *options.where.split("=", 1))
     if found.settings.key is None:
-        raise RunError("--key names a key, and this run has none: use --where COLUMN=VALUE")
+        raise Refusal("--key names a key, and this run has none: use --where COLUMN=VALUE")
     return choosing.by_value(found, files, found.settings.key, options.key)
 
 
 @contextlib.contextmanager
-def opened(options: Namespace) -> "Iterator[Run]":
-    """The run, locked."""
+def opened(path: Path, to_change: bool = True) -> "Iterator[Run]":
+    """The run in this folder, locked."""
     from holdfast.runs.folder import Folder
     from holdfast.runs.run import open_run
 
-    folder = Folder(options.run)
+    folder = Folder(path)
     folder.load()
     folder.lock()
     with contextlib.closing(folder):
-        found = open_run(options.run, folder)
+        found = open_run(path, folder)
         found.check_states()
-        if not options.dry_run:
+        if to_change:
             found.clean_up()
         yield found
 
@@ -141,7 +133,6 @@ def opened(options: Namespace) -> "Iterator[Run]":
 def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None") -> int:
     """Do what is planned, or go on with what was stopped if there is no plan."""
     from holdfast.runs import retraction
-    from holdfast.runs.files import RunError
     from holdfast.runs.run import open_run
 
     signals, start, before = StopSignals(), time.monotonic(), found.trace.rounds
@@ -149,7 +140,7 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
         begun = retraction.resume(found)
         if begun is None:
             hint = "inspect lists what was taken back"
-            raise RunError(f"{options.run} has no retraction to go on with: {hint}; begin one with --rows")
+            raise Refusal(f"{options.run} has no retraction to go on with: {hint}; begin one with --rows")
         again, entry = begun
     else:
         planned = plan()

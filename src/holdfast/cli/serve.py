@@ -1,17 +1,12 @@
 """holdfast serve: answer predictions over HTTP, and learn from labels that come later."""
 
 import argparse
-import importlib.util
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from holdfast.cli.arguments import add_json, add_run, describe
-from holdfast.cli.exits import report_errors
-from holdfast.cli.predict import interval
-from holdfast.terminal import DONE, Refusal, print_json, print_note
-
-_NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "prometheus_client")
+from holdfast.cli.arguments import add_json, add_run, describe, interval
+from holdfast.terminal import DONE, print_json, print_note
 
 
 def add(parser: ArgumentParser) -> None:
@@ -35,94 +30,56 @@ def add(parser: ArgumentParser) -> None:
     add_run(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to bind to (default: %(default)s)")
     parser.add_argument("--port", type=_port, default=8000, help="0 takes a free one (default: %(default)s)")
-    parser.add_argument(
-        "--token-file",
-        type=Path,
-        metavar="FILE",
-        help="a file with a token, which calls that change the model must send, and with --host those that "
-        "predict; the variable HOLDFAST_TOKEN_FILE can name it, too",
+    token = (
+        "a file with a token, which calls that change the model must send, and with --host those that "
+        "predict; the variable HOLDFAST_TOKEN_FILE can name it, too"
     )
-    parser.add_argument(
-        "--open-predict",
-        action="store_true",
-        help="with --host: answer predictions without the token, too",
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="answer calls for this host name, too; may be given several times",
-    )
-    parser.add_argument(
-        "--durable",
-        choices=("power", "process", "no"),
-        default="process",
-        help="what an answer has survived before it is sent. process: a kill of the server, but a loss of "
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help=token)
+    is_open = "with --host: answer predictions without the token, too"
+    parser.add_argument("--open-predict", action="store_true", help=is_open)
+    names = "answer calls for this host name, too; may be given several times"
+    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
+    durable = (
+        "what an answer has survived before it is sent. process: a kill of the server, but a loss of "
         "power may take the last seconds. power: a loss of power, too; each answer waits for the disk. no: "
-        "nothing, a kill can lose the last predictions (default: %(default)s)",
+        "nothing, a kill can lose the last predictions (default: %(default)s)"
     )
-    parser.add_argument(
-        "--interval",
-        type=interval,
-        default=0.9,
-        metavar="SHARE",
-        help="as of holdfast predict (default: 90%%)",
-    )
+    kinds = ("power", "process", "no")
+    parser.add_argument("--durable", choices=kinds, default="process", help=durable)
+    of_predict = "as of holdfast predict (default: 90%%)"
+    parser.add_argument("--interval", type=interval, default=0.9, metavar="SHARE", help=of_predict)
     limits = parser.add_argument_group("limits")
-    limits.add_argument(
-        "--waiting",
-        type=_count,
-        default=1_000_000,
-        help="predictions that wait for a label (default: %(default)s)",
-    )
-    limits.add_argument(
-        "--hours", type=_hours, default=168.0, help="for which they wait (default: 168, a week)"
-    )
-    limits.add_argument(
-        "--rate",
-        type=float,
-        default=0.0,
-        help="calls a second, of all clients together (default: any number)",
-    )
+    waiting = "predictions that wait for a label (default: %(default)s)"
+    limits.add_argument("--waiting", type=_count, default=1_000_000, help=waiting)
+    hours = "for which they wait (default: 168, a week)"
+    limits.add_argument("--hours", type=_hours, default=168.0, help=hours)
+    rate = "calls a second, of all clients together (default: any number)"
+    limits.add_argument("--rate", type=float, default=0.0, help=rate)
     limits.add_argument("--rows", type=_count, default=1_000, help="rows in a call (default: %(default)s)")
-    limits.add_argument(
-        "--body", type=_count, default=1 << 20, metavar="BYTES", help="of a call (default: %(default)s)"
-    )
+    body = "of a call (default: %(default)s)"
+    limits.add_argument("--body", type=_count, default=1 << 20, metavar="BYTES", help=body)
     add_json(parser)
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        for name in _NEEDED:
-            if importlib.util.find_spec(name) is None:
-                raise Refusal(f"{name} is not installed: pip install 'holdfast[serve]'")
-        from holdfast.serve.limits import Limits
-        from holdfast.serve.server import check_address, read_token, serve
-        from holdfast.serve.service import Service
-        from holdfast.serve.store import Durable
+    from holdfast.serve.server import check_address, read_token, serve
+    from holdfast.serve.service import Service
+    from holdfast.serve.store import Durable, Limits
 
-        path = options.token_file or os.environ.get("HOLDFAST_TOKEN_FILE")
-        token = read_token(Path(path)) if path else None
-        check_address(options.host, token)
-        limits = Limits(
-            body=options.body,
-            rows=options.rows,
-            rate=options.rate,
-            waiting=options.waiting,
-            hours=options.hours,
-        )
-        service = Service(options.run, limits, Durable(options.durable), options.interval)
+    path = options.token_file or os.environ.get("HOLDFAST_TOKEN_FILE")
+    token = read_token(Path(path)) if path else None
+    check_address(options.host, token)
+    chosen = ("body", "rows", "rate", "waiting", "hours")
+    limits = Limits(**{name: getattr(options, name) for name in chosen})
+    service = Service(options.run, limits, Durable(options.durable), options.interval)
 
-        def ready(address: str) -> None:
-            if options.json:
-                print_json({"event": "ready", "address": address, "run": str(options.run)})
-            else:
-                print_note(f"{options.run} is served at {address} (API: {address}/docs); Ctrl-C stops")
+    def ready(address: str) -> None:
+        if options.json:
+            print_json({"event": "ready", "address": address, "run": str(options.run)})
+        else:
+            print_note(f"{options.run} is served at {address} (API: {address}/docs); Ctrl-C stops")
 
-        serve(
-            service, options.host, options.port, token, tuple(options.allow_host), ready, options.open_predict
-        )
+    serve(service, options.host, options.port, token, tuple(options.allow_host), ready, options.open_predict)
     return DONE
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from holdfast.audit import WARM_UP
 from holdfast.cli.arguments import add_json, add_run, describe
-from holdfast.cli.exits import report_errors
 from holdfast.runs.checkpoint import CHECKPOINT, load_checkpoint
 from holdfast.runs.files import RunError, damaged
 from holdfast.runs.folder import Folder
@@ -38,8 +37,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        found = verify(options.run)
+    found = verify(options.run)
     if options.json:
         print_json(found)
     for problem in found["problems"]:

@@ -11,7 +11,6 @@ from typing import Any
 from holdfast._compiled.calls import has_numba
 from holdfast._compiled.disk_cache import writable
 from holdfast.cli.arguments import describe
-from holdfast.cli.exits import report_errors
 from holdfast.terminal import DONE, WRONG, print_error, tell
 
 _MODELS = ("regressor", "classifier")
@@ -63,30 +62,29 @@ def run(options: Namespace) -> int:
     if not has_numba():
         print_error("only what came with holdfast is compiled; for more: pip install 'holdfast[compile]'")
         return WRONG
-    with report_errors():
-        estimators = importlib.util.find_spec("sklearn") is not None
-        if not estimators:
-            named = [name for name in ("rows", "loss", "learner") if getattr(options, name) is not None]
-            if named:
-                print_error(
-                    f"--{named[0]} is for the estimators of scikit-learn: pip install 'holdfast[sklearn]'"
-                )
-                return WRONG
-            tell("scikit-learn is not installed: compiling what `holdfast learn` needs only")
-        from holdfast.options import TERMINAL, read_learner, read_loss, read_outliers
+    estimators = importlib.util.find_spec("sklearn") is not None
+    if not estimators:
+        named = [name for name in ("rows", "loss", "learner") if getattr(options, name) is not None]
+        if named:
+            print_error(
+                f"--{named[0]} is for the estimators of scikit-learn: pip install 'holdfast[sklearn]'"
+            )
+            return WRONG
+        tell("scikit-learn is not installed: compiling what `holdfast learn` needs only")
+    from holdfast.options import TERMINAL, read_learner, read_loss, read_outliers
 
-        models = [options.only] if options.only else _MODELS
-        read_outliers(options.outliers, TERMINAL)
-        for model in models:
-            loss = read_loss(options.loss, model == "regressor", TERMINAL)
-            read_learner(options.learner, loss, TERMINAL)
-        tell(f"Into {folder}:")
-        for model in models:
-            if estimators:
-                for rows in [options.rows] if options.rows else _ROWS:
-                    _timed(f"{model}, {rows} rows", partial(_fit, model, rows, options))
-            if options.learn or not estimators:
-                _timed(f"holdfast learn, {model}", partial(_learn, model))
+    models = [options.only] if options.only else _MODELS
+    read_outliers(options.outliers, TERMINAL)
+    for model in models:
+        loss = read_loss(options.loss, model == "regressor", TERMINAL)
+        read_learner(options.learner, loss, TERMINAL)
+    tell(f"Into {folder}:")
+    for model in models:
+        if estimators:
+            for rows in [options.rows] if options.rows else _ROWS:
+                _timed(f"{model}, {rows} rows", partial(_fit, model, rows, options))
+        if options.learn or not estimators:
+            _timed(f"holdfast learn, {model}", partial(_learn, model))
     return DONE
 
 

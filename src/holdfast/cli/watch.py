@@ -5,14 +5,15 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from holdfast.cli.arguments import WATCH_EXITS, add_sources, describe, share
-from holdfast.cli.exits import Failure, StopSignals, handled_by, report_errors
+from holdfast.cli.arguments import WATCH_EXITS, add_receivers, add_sources, describe, share
+from holdfast.cli.exits import Failure, StopSignals, handled_by
 from holdfast.cli.outputs import check_output, check_path, receivers, table_writer
 from holdfast.terminal import OutputLost, Refusal, print_error, print_json, print_note, tell, visible
 
 if TYPE_CHECKING:
+    from holdfast.levels import Event
     from holdfast.runs.watching import Watched
 
 _EVERY = 30.0  # seconds between two writes of the state
@@ -50,10 +51,7 @@ def add(parser: ArgumentParser) -> None:
     out = parser.add_argument_group("what is written")
     rows = "write level, spread and interval of each row to a .csv or .parquet file"
     out.add_argument("--to", type=Path, metavar="FILE", help=rows)
-    out.add_argument(
-        "--alarms", type=Path, metavar="FILE", help="add each alarm to this file, a line of JSON"
-    )
-    out.add_argument("--webhook", metavar="URL", help="send each alarm to this address, by HTTP POST")
+    add_receivers(out, "")
     state = "go on from this file, if it is there, and write it at the end"
     out.add_argument("--state", type=Path, metavar="FILE", help=state)
     out.add_argument("--follow", action="store_true", help="wait for more lines, also if the file is rotated")
@@ -62,16 +60,15 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with report_errors():
-        from holdfast.runs.inputs import expand
+    from holdfast.runs.inputs import expand
 
-        _check(options)
-        paths, signals = expand(options.sources), StopSignals()
-        with handled_by(signals.store), receivers(options.alarms, options.webhook) as send:
-            watched = _watched(options, _teller(options, send))
-            _watch(watched, options, paths, signals)
-        _report(watched, options)
-        return signals.status()
+    _check(options)
+    paths, signals = expand(options.sources), StopSignals()
+    with handled_by(signals.store), receivers(options.alarms, options.webhook) as send:
+        watched = _watched(options, _teller(options, send))
+        _watch(watched, options, paths, signals)
+    _report(watched, options)
+    return signals.status()
 
 
 def _check(options: Namespace) -> None:
@@ -87,7 +84,7 @@ def _check(options: Namespace) -> None:
         raise Refusal("--by names the same column as --value: name the column of keys")
 
 
-def _watched(options: Namespace, on_event: Callable[[Any], None]) -> "Watched":
+def _watched(options: Namespace, on_event: Callable[["Event"], None]) -> "Watched":
     from holdfast.levels import Level
     from holdfast.runs.watching import Watched
 
@@ -95,17 +92,18 @@ def _watched(options: Namespace, on_event: Callable[[Any], None]) -> "Watched":
     try:
         Level(*settings)
     except ValueError as problem:
-        words = str(problem).replace("coverage is", "--interval is").replace("alarms is", "--alarm-rate is")
-        raise Refusal(words) from None
+        name, _, words = str(problem).partition(" ")
+        option = {"coverage": "interval", "alarms": "alarm-rate"}.get(name, name)
+        raise Refusal(f"--{option} {words}") from None
     watched = Watched(options.value, options.by, settings, on_event)
     if options.state is not None and options.state.exists():
         watched.load(options.state)
     return watched
 
 
-def _teller(options: Namespace, send: Callable[[Any], None] | None) -> Callable[[Any], None]:
+def _teller(options: Namespace, send: Callable[["Event"], None] | None) -> Callable[["Event"], None]:
 
-    def told(event: Any) -> None:
+    def told(event: "Event") -> None:
         if options.json:
             print_json({"event": "alarm"} | event.as_dict())
         elif not options.quiet:
