@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from holdfast._compiled.linking import link
-from holdfast._compiled.machine_code import Entry, compile_for_all, machine_code, target_of
+from holdfast._compiled.machine_code import Entry, compile_entries, machine_code
+from holdfast._compiled.object_files import target
 from holdfast._compiled.prebuilt import can_be_written
 from holdfast._compiled.programs import Program, State, run
 
@@ -80,9 +81,9 @@ def programs(tmp_path_factory):
     entries.append(Entry("root", "call", root, (1.0,)))
     entries.append(Entry("add_row", "state", add_row, (Rows(np.zeros(1), 0), np.zeros(1), 1.0)))
     entries.append(Entry("add_product", "state", add_product, (np.zeros(1), (np.zeros(1), 1.0))))
-    compiled = compile_for_all(entries, "release")
+    compiled = compile_entries(entries, "release")
     folder = tmp_path_factory.mktemp("programs")
-    (folder / "games.o").write_bytes(machine_code(compiled.bitcode, target_of("generic"))[0])
+    (folder / "games.o").write_bytes(machine_code(compiled.bitcode, target("generic"))[0])
     link([folder / "games.o"], ["release", *(entry.symbol for entry in entries)], folder / "games.so")
     code = ctypes.CDLL(str(folder / "games.so"))
     results = zip(entries, compiled.results, strict=True)
@@ -173,4 +174,4 @@ def test_read_only_arrays_are_refused_where_machine_code_may_write():
 
 def test_what_machine_code_cannot_return_is_refused_when_it_is_compiled():
     with pytest.raises(TypeError, match="no layout for complex128"):
-        compile_for_all([Entry("f", "call", lambda x: x + 1j, (1.0,))], "release")
+        compile_entries([Entry("f", "call", lambda x: x + 1j, (1.0,))], "release")

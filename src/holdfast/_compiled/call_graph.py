@@ -168,7 +168,6 @@ def _method(cls: type, name: str) -> FunctionType | None:
 
 
 def _names(code: CodeType) -> list[str]:
-    """The names and attributes that a code object and those inside it use."""
     inner = [_names(constant) for constant in code.co_consts if inspect.iscode(constant)]
     return sorted({*code.co_names}.union(*inner))
 

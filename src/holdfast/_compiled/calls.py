@@ -5,7 +5,6 @@ numba is imported only to compile. It is not installed with holdfast alone: `pip
 
 import functools
 import importlib.util
-import inspect
 import logging
 import os
 import sys
@@ -16,7 +15,7 @@ from holdfast._compiled import prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, BoundState, signature
 from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.disk_cache import Store
-from holdfast._compiled.error_messages import explain_type
+from holdfast._compiled.error_messages import raise_untyped
 from holdfast._compiled.memory_layout import arrays_in, imported, kind_of, words
 from holdfast._compiled.programs import Program
 
@@ -123,18 +122,8 @@ def _forget(graph: CallGraph) -> None:
 def _key(form: Form, function: AnyFunction, args: Arguments) -> Any:
     types = signature(args)
     if types is None:
-        for name, value in zip(inspect.signature(function).parameters, args, strict=True):
-            _raise_if_unknown(name, value)
+        raise_untyped(function, args, lambda value: signature(value) is not None)
     return form, function, types
-
-
-def _raise_if_unknown(path: str, value: Any) -> None:
-    """Raise TypeError with the name of the part of a value that has no type."""
-    if isinstance(value, tuple):
-        for name, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
-            _raise_if_unknown(f"{path}.{name}", item)
-    elif signature(value) is None:
-        raise TypeError(explain_type(path, value))
 
 
 def _made(form: Form, function: AnyFunction, args: Arguments, graph: CallGraph) -> Any:

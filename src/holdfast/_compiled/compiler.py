@@ -1,6 +1,5 @@
 """Compile a function with numba, on one of two paths, and explain what cannot be compiled."""
 
-import inspect
 from types import FunctionType
 from typing import Any
 
@@ -9,7 +8,7 @@ import numba
 from holdfast._compiled.argument_types import AnyFunction, Arguments
 from holdfast._compiled.by_type import register_by_type
 from holdfast._compiled.call_graph import CallGraph
-from holdfast._compiled.error_messages import explain, explain_type
+from holdfast._compiled.error_messages import explain, raise_untyped
 from holdfast._compiled.kernel_forms import OTHER_BODIES, register_kernel
 from holdfast._compiled.numba_path import private
 
@@ -85,18 +84,13 @@ def _type(function: AnyFunction, args: Arguments) -> Any:
     try:
         return numba.typeof(args)
     except (TypeError, ValueError):
-        for name, value in zip(inspect.signature(function).parameters, args, strict=True):
-            _raise_if_untyped(name, value)
+        raise_untyped(function, args, _is_known)
         raise
 
 
-def _raise_if_untyped(path: str, value: Any) -> None:
-    """Raise TypeError with the name of the part of a value that numba does not know."""
-    if isinstance(value, tuple):
-        for name, item in zip(getattr(value, "_fields", range(len(value))), value, strict=True):
-            _raise_if_untyped(f"{path}.{name}", item)
-        return
+def _is_known(value: Any) -> bool:
     try:
         numba.typeof(value)
     except (TypeError, ValueError):
-        raise TypeError(explain_type(path, value)) from None
+        return False
+    return True

@@ -1,10 +1,14 @@
 """Explain in one sentence why numba cannot compile a rule, where, and what to do."""
 
+import inspect
 import linecache
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
+from typing import Any
+
+from holdfast._compiled.argument_types import AnyFunction, Arguments
 
 _HEADING = re.compile(
     r"Failed in nopython|During:|Rejected|- Resolution|There are|Known signatures|raised from|File |Return of"
@@ -91,13 +95,20 @@ def explain(problem: str, inside: FunctionType | None, functions: Iterable[Funct
     raise AssertionError("the last pattern matches everything")
 
 
-def explain_type(path: str, value: object) -> str:
-    """The message for an argument of a type that numba does not support."""
-    kind = type(value).__name__
-    return (
-        f"numba cannot compile {path}, which is of type {kind}: rules are classes with @rule above them, "
-        "states are NamedTuples of numbers and arrays; or pass compiled=False to run it in Python"
-    )
+def raise_untyped(function: AnyFunction, args: Arguments, is_known: Callable[[Any], bool]) -> None:
+    """Raise TypeError with the name of the part of the arguments that has no type that numba knows."""
+    parts = list(zip(inspect.signature(function).parameters, args, strict=True))
+    for path, value in parts:
+        if isinstance(value, tuple):
+            names = getattr(value, "_fields", range(len(value)))
+            parts += [(f"{path}.{name}", item) for name, item in zip(names, value, strict=True)]
+        elif not is_known(value):
+            kind = type(value).__name__
+            raise TypeError(
+                f"numba cannot compile {path}, which is of type {kind}: rules are classes with @rule above "
+                "them, states are NamedTuples of numbers and arrays; or pass compiled=False to run it in "
+                "Python"
+            )
 
 
 def _place(lines: list[str], inside: FunctionType | None, functions: Iterable[FunctionType]) -> str:

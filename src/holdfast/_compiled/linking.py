@@ -18,7 +18,6 @@ _SUFFIX = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 
 
 def library_name(level: str) -> str:
-    """The file name of the library for a level of processors."""
     return f"games-{level}{_SUFFIX}"
 
 

@@ -13,11 +13,7 @@ import numpy as np
 
 @contextlib.contextmanager
 def deferred_interrupts() -> Iterator[None]:
-    """Handle SIGINT after the block.
-
-    A compiled game makes NamedTuples of its results, which runs Python code. If a signal handler raised an
-    exception there, the process would crash.
-    """
+    """Handle SIGINT after the block, so that a state is not left between two rounds."""
     handler = _signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

@@ -14,12 +14,11 @@ from holdfast._compiled import numba_private, object_files
 from holdfast._compiled.argument_types import AnyFunction, Arguments
 from holdfast._compiled.memory_layout import Kind, layout_of, layout_of_kind
 from holdfast._compiled.numba_private import has_counter, incref, without_counters
-from holdfast._compiled.object_files import GAME, RELEASE, ObjectFile
+from holdfast._compiled.object_files import GAME, RELEASE, SPEED, ObjectFile
 
 Form = Literal["call", "state"]  # for `Program.call`, or for `State`
 
 _RUNTIME = pathlib.Path(__file__).with_name("runtime.ll")
-_SPEED = 2  # the level of LLVM's optimisation
 _NUMBERS = {types.float64: "float", types.int64: "int", types.boolean: "bool"}
 _NUMBERS |= {types.unicode_type: "str", types.none: "none"}
 _OTHER_NUMBERS = ("float32", "int32", "uint32", "uint64", "int16", "uint16", "int8", "uint8")
@@ -50,16 +49,13 @@ def compile_game(form: Form, function: AnyFunction, args: Arguments, kind: Any) 
     return ObjectFile(data, compiled.results[0], needs, compiled.is_portable)
 
 
-def compile_for_all(entries: Sequence[Entry], release: str) -> Compiled:
-    """Compile functions together, so that they share the code of what both call.
+def compile_entries(entries: Sequence[Entry], release: str, kinds: Sequence[Any] = ()) -> Compiled:
+    """Compile functions of arguments of these types together, so that they share the code of what both call.
 
-    Arrays may be written to: one game for both, as the machine code does not differ.
+    What they call is registered with numba already. Without types, arrays may be written to: one game for
+    both, as the machine code does not differ.
     """
-    return compile_entries(entries, release, [_writeable(numba.typeof(entry.args)) for entry in entries])
-
-
-def compile_entries(entries: Sequence[Entry], release: str, kinds: Sequence[Any]) -> Compiled:
-    """Compile functions of arguments of these types, which are registered with numba already."""
+    kinds = kinds or [_writeable(numba.typeof(entry.args)) for entry in entries]
     wrapped = [_wrapped(entry, kind) for entry, kind in zip(entries, kinds, strict=True)]
     dispatchers = {entry.symbol: dispatcher for entry, (dispatcher, _) in zip(entries, wrapped, strict=True)}
     runtime = _RUNTIME.read_text().replace("@holdfast_release", f"@{release}")
@@ -69,12 +65,6 @@ def compile_entries(entries: Sequence[Entry], release: str, kinds: Sequence[Any]
         if numba_private.size_of(written[0]) != layout_of_kind(result).size:
             raise AssertionError("memory_layout and numba lay out a result differently")
     return Compiled(code, results, is_portable)
-
-
-def target_of(processor: str) -> Any:
-    """Processors of a kind, for which LLVM makes machine code."""
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=processor, opt=_SPEED, reloc="pic", codemodel="default")
 
 
 def machine_code(bitcode: bytes, target: Any) -> tuple[bytes, list[str]]:
@@ -87,7 +77,7 @@ def machine_code(bitcode: bytes, target: Any) -> tuple[bytes, list[str]]:
         if not each.is_declaration and b"cold" in b" ".join(each.attributes):
             each.add_function_attribute("minsize")
             each.add_function_attribute("optsize")
-    for speed in (0, _SPEED):
+    for speed in (0, SPEED):
         tuning = llvm.create_pipeline_tuning_options(speed_level=speed)
         tuning.loop_vectorization, tuning.slp_vectorization = speed > 0, False
         builder = llvm.create_pass_builder(target, tuning)
@@ -147,7 +137,6 @@ def kind_of_type(kind: Any) -> Kind:
 
 
 def _writeable(kind: Any) -> Any:
-    """The type with arrays that can be written to."""
     if isinstance(kind, types.Array):
         return kind.copy(readonly=False)
     if not isinstance(kind, types.BaseTuple):

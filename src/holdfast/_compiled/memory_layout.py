@@ -76,7 +76,6 @@ class Layout:
         return [(start + offset, layout) for offset, layout in found]
 
     def without_last(self) -> "Layout":
-        """The layout of a tuple without its last item."""
         cls, items = self._kind
         return layout_of_kind((cls, items[:-1]))
 
@@ -140,7 +139,6 @@ def from_words(text: Any, find: Callable[[str, str], type] | None = None) -> Kin
 
 
 def imported(module: str, name: str) -> type:
-    """The class of this name in a module."""
     found: type = operator.attrgetter(name)(importlib.import_module(module))
     return found
 
@@ -259,7 +257,6 @@ def arrays_in(value: Any) -> list[np.ndarray]:
 
 
 def _numbers_of(array: np.ndarray) -> tuple[int, ...]:
-    """The numbers of an array."""
     return 0, 0, array.size, array.itemsize, address(array), *array.shape, *array.strides
 
 

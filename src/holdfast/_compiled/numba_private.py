@@ -174,8 +174,6 @@ class _LeanLowering(NativeLowering):
 
 
 class _LeanCompiler(CompilerBase):
-    """Numba's compiler with `_LeanLowering` in place of its own lowering."""
-
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.passes = [
@@ -215,7 +213,6 @@ def dispatcher(function: AnyFunction) -> Any:
 
 
 def reset() -> None:
-    """Forget the compiled code of all methods and helpers."""
     for each in _dispatchers.values():
         each._reset_overloads()
 
@@ -309,7 +306,6 @@ def bitcode(
 
 
 def _linked(library: Any) -> set[Any]:
-    """A library and all that it is linked with."""
     found, waiting = {library}, [library]
     while waiting:
         more = set(waiting.pop()._linking_libraries) - found
@@ -331,19 +327,13 @@ def data_and_length(context: Any, builder: Any, kind: Any, array: Any) -> tuple[
     return struct.data, builder.extract_value(struct.shape, 0)
 
 
-def without_counter(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The array or string without a reference counter: numba then counts nothing."""
-    struct = context.make_helper(builder, kind, value)
-    for name in ("meminfo", "parent"):
-        pointer = getattr(struct, name)
-        setattr(struct, name, pointer.type(None))
-    return struct._getvalue()
-
-
 def without_counters(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """The value with arrays and strings that have no reference counter."""
+    """The value with arrays and strings that have no reference counter: numba then counts nothing."""
     if isinstance(kind, types.Array | types.UnicodeType):
-        return without_counter(context, builder, kind, value)
+        struct = context.make_helper(builder, kind, value)
+        for name in ("meminfo", "parent"):
+            setattr(struct, name, getattr(struct, name).type(None))
+        return struct._getvalue()
     if isinstance(kind, types.BaseTuple):
         for i, item in enumerate(kind):
             changed = without_counters(context, builder, item, builder.extract_value(value, i))

@@ -26,7 +26,6 @@ _warned: list[Any] = []
 
 
 def register_function(function: AnyFunction) -> None:
-    """Let compiled code call a plain Python function by its name."""
     if function not in _functions:
         _functions.add(function)
         register = (
@@ -36,7 +35,6 @@ def register_function(function: AnyFunction) -> None:
 
 
 def register_method(cls: type, name: str, method: AnyFunction) -> None:
-    """Let compiled code call this method of a NamedTuple."""
     _methods[cls, name] = method
     if name not in _names:
         _names.add(name)
@@ -69,7 +67,8 @@ class PublicProgram:
     """
 
     def __init__(self, function: AnyFunction, kind: Any, graph: Any, prepared: AnyFunction) -> None:
-        self.function, self.prepared = _compile(function, tuple(kind), graph), prepared
+        compiled = _interpreted if graph.changed else numba.njit(tuple(kind), nogil=True)
+        self.function, self.prepared = compiled(function), prepared
 
     def call(self, args: Arguments) -> Any:
         return self.function(*self.prepared(args))
@@ -91,10 +90,6 @@ class PythonState:
 
     def first(self) -> Any:
         return self.values[0]
-
-
-def _compile(function: AnyFunction, kinds: Arguments, graph: Any) -> AnyFunction:
-    return _interpreted(function) if graph.changed else numba.njit(kinds, nogil=True)(function)
 
 
 def _interpreted(function: AnyFunction) -> AnyFunction:

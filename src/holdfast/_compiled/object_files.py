@@ -16,6 +16,7 @@ from holdfast._compiled.memory_layout import Kind, from_words, words
 from holdfast._compiled.programs import Program
 
 GAME, RELEASE = "game", "release"  # the functions in an object file, as `programs.Program` takes them
+SPEED = 2  # the level of LLVM's optimisation
 
 
 class ObjectFile(NamedTuple):
@@ -66,29 +67,26 @@ def _numba_function(name: str) -> int:
 
 
 @functools.cache
-def target() -> Any:
-    """This processor, for which LLVM makes machine code."""
+def target(kind: str = "") -> Any:
+    """Processors of a kind, or this one, for which LLVM makes machine code."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=_features(),
-        opt=2,
-        reloc="pic",
-        codemodel="default",
-    )
+    _, own, features, _ = processor()
+    cpu, features = (kind, "") if kind else (own, features)
+    found = llvm.Target.from_default_triple()
+    return found.create_target_machine(cpu, features, opt=SPEED, reloc="pic", codemodel="default")
 
 
 @functools.cache
 def processor() -> tuple[str, ...]:
     """The kind of processor, and the release of LLVM. Stored code runs on no other kind."""
     llvm.initialize_native_target()
-    return llvm.get_default_triple(), llvm.get_host_cpu_name(), _features(), release
-
-
-def _features() -> str:
-    features: str = llvm.get_host_cpu_features().flatten()
-    return features
+    return (
+        llvm.get_default_triple(),
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+        release,
+    )
 
 
 @functools.cache

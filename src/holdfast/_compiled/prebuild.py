@@ -24,8 +24,9 @@ from holdfast._compiled.argument_types import AnyFunction, Arguments
 from holdfast._compiled.call_graph import CallGraph
 from holdfast._compiled.compiler import register
 from holdfast._compiled.linking import compiler, library_name, link
-from holdfast._compiled.machine_code import Entry, Form, compile_for_all, machine_code, target_of
+from holdfast._compiled.machine_code import Entry, Form, compile_entries, machine_code
 from holdfast._compiled.memory_layout import arrays_in, words
+from holdfast._compiled.object_files import target
 from holdfast._compiled.prebuilt import FOLDER, digest_of, key_of, level
 
 _MODULE = "holdfast._compiled.prebuild"
@@ -247,10 +248,10 @@ def compile_group(name: str, folder: pathlib.Path, levels: tuple[str, ...]) -> N
     graphs = [CallGraph(entry.function, entry.args) for entry in entries]
     for graph in graphs:
         register(graph)
-    compiled = compile_for_all(entries, release)
+    compiled = compile_entries(entries, release)
     for each in levels:
         processor = _X86[each] if _IS_X86 else "generic"
-        (folder / f"{name}-{each}.o").write_bytes(machine_code(compiled.bitcode, target_of(processor))[0])
+        (folder / f"{name}-{each}.o").write_bytes(machine_code(compiled.bitcode, target(processor))[0])
     programs = {
         key_of(entry.function, entry.args): {
             "symbol": entry.symbol,

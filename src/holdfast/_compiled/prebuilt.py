@@ -73,7 +73,6 @@ def key_of(function: AnyFunction, args: Arguments) -> str:
 
 @functools.cache
 def library() -> Library:
-    """The library for this processor."""
     found = _loaded(FOLDER)
     if found.code is None:
         _LOG.info("no prebuilt games: %s", found.reason)

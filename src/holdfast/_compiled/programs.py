@@ -42,7 +42,6 @@ class Program:
 
     @staticmethod
     def at(code: int, release: int, result: Kind) -> "Program":
-        """The program at these addresses."""
         return Program(_GAME(code), _RELEASE(release), result)
 
     def call(self, args: Arguments) -> Any:
@@ -114,7 +113,6 @@ class State:
         return answer
 
     def first(self) -> Any:
-        """The current first value."""
         now = self._now.tobytes()
         if now != self._known[0]:  # not only the numbers in its arrays have changed
             leaves = self._first.read(now)
