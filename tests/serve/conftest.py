@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from holdfast.cli.main import main
 from holdfast.serve.app import App
-from holdfast.serve.limits import Limits
 from holdfast.serve.service import Service
+from holdfast.serve.store import Limits
 
 TOKEN = "a-token-for-tests"
 HEADERS = {"authorization": f"Bearer {TOKEN}"}

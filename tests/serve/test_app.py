@@ -7,9 +7,9 @@ from serve.conftest import HEADERS, TOKEN, settle
 from starlette.testclient import TestClient
 
 from holdfast.serve.app import App
-from holdfast.serve.limits import Limits
 from holdfast.serve.server import serve
 from holdfast.serve.service import Service
+from holdfast.serve.store import Limits
 
 ROW = {"a": 1.0, "b": 0.5}
 

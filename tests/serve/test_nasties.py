@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from serve.conftest import HEADERS, TOKEN, settle
 from serve.running import Server, call
 
-from holdfast.serve.limits import Limits
+from holdfast.serve.store import Limits
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -8,7 +8,7 @@ from serve.conftest import HEADERS, TOKEN, settle
 
 from holdfast.cli.main import main
 from holdfast.runs.run import open_run
-from holdfast.serve import page_parts as parts
+from holdfast.serve import page as parts
 
 
 def learn(client, rows):

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.serve.limits import Limits
-from holdfast.serve.store import Asked, Durable, Store
+from holdfast.serve.store import Asked, Durable, Limits, Store
 from holdfast.terminal import Refusal
 
 FORECAST = '{"prediction": 1.0, "outlier": false}'

@@ -29,6 +29,7 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
 ]
+_SOON, _LATER = ((b"retry-after", b"1"),), ((b"retry-after", b"5"),)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -143,21 +144,13 @@ class App:
         """Raise if there are too many calls, or if it is for another host."""
         limits = self._limits
         if self._active > limits.requests + self.service.events.clients():
-            raise Problem(
-                429,
-                f"{limits.requests:,} calls are being answered, which is the limit",
-                ((b"retry-after", b"1"),),
-            )
+            raise Problem(429, f"{limits.requests:,} calls are being answered, which is the limit", _SOON)
         if limits.rate > 0.0:
             now = time.monotonic()
             self._allowance = min(self._allowance + (now - self._then) * limits.rate, max(limits.rate, 1.0))
             self._then = now
             if self._allowance < 1.0:
-                raise Problem(
-                    429,
-                    f"more than {limits.rate:g} calls a second, which is the limit",
-                    ((b"retry-after", b"1"),),
-                )
+                raise Problem(429, f"more than {limits.rate:g} calls a second, which is the limit", _SOON)
             self._allowance -= 1.0
         if len(scope.get("query_string", b"")) > _LONGEST_QUERY:
             raise Problem(422, f"the address is too long: at most {_LONGEST_QUERY:,} bytes after ?")
@@ -186,11 +179,8 @@ class App:
             return
         scheme, _, given = _header(scope, b"authorization").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self._token.encode()):
-            raise Problem(
-                401,
-                "the token is missing or wrong: send the header Authorization: Bearer TOKEN",
-                ((b"www-authenticate", b"Bearer"),),
-            )
+            text = "the token is missing or wrong: send the header Authorization: Bearer TOKEN"
+            raise Problem(401, text, ((b"www-authenticate", b"Bearer"),))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The body, up to the limit of its size and of the time."""
@@ -279,11 +269,7 @@ class App:
     async def _events(self, request: Request) -> Response:
         events = self.service.events
         if events.clients() >= self._limits.streams:
-            raise Problem(
-                429,
-                f"{self._limits.streams} clients listen already, which is the limit",
-                ((b"retry-after", b"5"),),
-            )
+            raise Problem(429, f"{self._limits.streams} clients listen already, which is the limit", _LATER)
         last = request.headers.get("last-event-id", "")
         after = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else 0
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -297,7 +283,7 @@ def _in_words(problem: Exception) -> tuple[int, str, tuple[tuple[bytes, bytes], 
     if isinstance(problem, Conflict):
         return 409, str(problem), ()
     if isinstance(problem, Full):
-        return 429, str(problem), ((b"retry-after", b"5"),)
+        return 429, str(problem), _LATER
     if isinstance(problem, Refusal | msgspec.ValidationError):
         return 422, str(problem), ()
     if isinstance(problem, msgspec.DecodeError | RecursionError | UnicodeDecodeError):
@@ -305,7 +291,7 @@ def _in_words(problem: Exception) -> tuple[int, str, tuple[tuple[bytes, bytes], 
     import sqlite3
 
     if isinstance(problem, OSError | sqlite3.Error):
-        return 503, f"cannot be written: {problem}", ((b"retry-after", b"5"),)
+        return 503, f"cannot be written: {problem}", _LATER
     import traceback
 
     traceback.print_exception(problem)

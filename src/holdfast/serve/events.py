@@ -26,7 +26,6 @@ class Events:
         self._loop = loop
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Tell all clients."""
         if self._loop is None:
             self._tell(event)
         elif not self._loop.is_closed():
@@ -55,7 +54,6 @@ class Events:
         self.past.append(event)
 
     def close(self) -> None:
-        """Let all clients go."""
         self._closed = True
         for wake in self._clients:
             wake.set()

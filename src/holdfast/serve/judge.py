@@ -56,11 +56,9 @@ class Judge:
         self._errors = (self._errors + errors)[-RECENT:]
 
     def table(self) -> np.ndarray:
-        """Coverages and widths."""
         return self._widths.table()
 
     def mean_error(self) -> float | None:
-        """The mean error of the last forecasts, None if there are none."""
         return mean_of(self._errors) if self._errors else None
 
     def to_text(self) -> str:

@@ -27,6 +27,7 @@ from holdfast.runs.checkpoint import CHECKPOINT
 from holdfast.runs.config import read_config
 from holdfast.runs.folder import Folder
 from holdfast.runs.learning import Schedule
+from holdfast.runs.model import Model
 from holdfast.runs.run import Run
 from holdfast.serve.judge import Judge, Judged, judge
 from holdfast.serve.log import LogReader, RowLog
@@ -145,7 +146,6 @@ class Learner:
             raise
 
     def _close(self) -> None:
-        """Save the run and unlock its folder."""
         if self._run is None or not self.locked:
             return
         self._save()
@@ -333,10 +333,10 @@ def _example(run: Run) -> Piece:
     return Piece(features, np.zeros(1), keys, np.ones(1, np.int64), {}, None, 0, None, {})
 
 
-def _copied(model: Any) -> Any:
+def _copied(model: Model) -> Model:
     """The model with arrays of its own, which learning does not write to."""
     parameters = type(model.parameters)(*map(np.array, model.parameters))
-    copies = {
+    copies: dict[str, Any] = {
         name: None if (found := getattr(model, name)) is None else np.array(found)
         for name in ("recent", "threshold", "widths")
     }

@@ -26,8 +26,6 @@ OWN = ("served_seq", "served_id", "served_at", "served_prediction")
 
 
 class RowLog:
-    """The file, for appending."""
-
     def __init__(
         self, path: Path, layout: Layout, target: Target, key: str | None, tabs: bool = False
     ) -> None:

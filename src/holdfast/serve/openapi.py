@@ -66,7 +66,6 @@ _MORE = {
 
 
 def openapi() -> dict[str, Any]:
-    """The description as JSON."""
     kinds = [bodies.PredictBody, bodies.LabelBody, bodies.LearnBody, bodies.RowNumbers]
     kinds += [bodies.Predictions, bodies.LabelStatuses, bodies.Learned, bodies.Problem]
     _, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")

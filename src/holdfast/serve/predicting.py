@@ -11,9 +11,7 @@ from holdfast.io.sources import Piece
 from holdfast.runs.answers import label_margins
 from holdfast.runs.model import Model
 from holdfast.runs.predicting import answers, interval
-from holdfast.serve.rows import ServedRow
-
-_NO_ROWS = np.zeros(0, np.int64)
+from holdfast.serve.rows import RowReader, ServedRow
 
 
 class Answer(NamedTuple):
@@ -42,8 +40,7 @@ class Snapshot:
             ends = interval(model, np.zeros(1), share)
             self._width = float(ends[1][0])
 
-    def answer(self, reader: Any, rows: list[ServedRow], keys: list[str]) -> list[Answer]:
-        """The answers about rows, whose keys are given."""
+    def answer(self, reader: RowReader, rows: list[ServedRow], keys: list[str]) -> list[Answer]:
         found: list[Answer | None] = [self._quick(row) if self._fast and row.plain else None for row in rows]
         rest = [i for i, one in enumerate(found) if one is None]
         if rest:
@@ -77,7 +74,7 @@ class Snapshot:
         }
         return Answer(sent | {"outlier": False, "note": ""}, '{"prediction": %r, "outlier": false}' % y)  # noqa: UP031
 
-    def _whole(self, reader: Any, rows: list[ServedRow], keys: list[str]) -> list[Answer]:
+    def _whole(self, reader: RowReader, rows: list[ServedRow], keys: list[str]) -> list[Answer]:
         """The answers that `holdfast predict` gives."""
         model, (features, faults) = self.model, reader.batch(rows)
         arrow = pa.array(keys, pa.string()) if model.key is not None else None

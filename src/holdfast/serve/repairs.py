@@ -20,8 +20,6 @@ from holdfast.runs.source_records import file_of
 
 
 class Quiet:
-    """Reports no progress."""
-
     def __call__(self, *_: Any) -> None:
         pass
 

@@ -33,8 +33,6 @@ class ServedRow(NamedTuple):
 
 
 class RowReader:
-    """Rows of a layout."""
-
     def __init__(self, layout: Layout, most_columns: int, longest: int) -> None:
         if layout.is_sparse():
             raise Refusal(
@@ -75,14 +73,10 @@ class RowReader:
                 if stop - start == 2:
                     x[start + 1] = 0.0
                 continue
-            text = self.text_of(name, value, number)
+            text = cell_text(name, value, number, self._longest)
             texts.append(text)
             plain &= encode(text, x[start:stop])
         return ServedRow(texts, x, plain)
-
-    def text_of(self, name: str, value: Cell, number: bool) -> str:
-        """The cell as a CSV file has it."""
-        return cell_text(name, value, number, self._longest)
 
     def batch(self, rows: list[ServedRow]) -> tuple[DenseRows, dict[int, str]]:
         """Rows as the reader of the log sees them, and what is wrong with each."""
@@ -125,7 +119,7 @@ def cell_text(name: str, value: Cell, number: bool, longest: int) -> str:
 
 def encoder(column: Column) -> Encode:
     """How the text of a cell becomes features, as `Column.write` does it for many."""
-    if isinstance(column, Number) and column.form is None and not column.truth:
+    if isinstance(column, Number) and _is_number(column):
         return _number_encoder(column)
     if isinstance(column, Category):
         places = {value: i for i, value in enumerate(column.values)}
@@ -189,7 +183,6 @@ def target_text(target: Target, value: Any, longest: int) -> str:
 
 
 def target_number(target: Target, text: str) -> float:
-    """A target as a number, or the index of its label."""
     if not target.regression:
         return float(target.labels.index(text))
     found = cells.number(text) if target.form is None else target.form.read(text)

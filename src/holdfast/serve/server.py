@@ -158,7 +158,6 @@ def serve(
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket of this address; raises if it cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -19,17 +19,16 @@ from holdfast.runs.config import read_config
 from holdfast.runs.files import locked
 from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import read_ledger
-from holdfast.runs.run import open_run
+from holdfast.runs.run import Run, open_run
 from holdfast.serve.bodies import Label, LabelBody, LearnBody, PredictBody, Row, RowNumbers
 from holdfast.serve.events import Events
 from holdfast.serve.judge import mean_of
 from holdfast.serve.learner import Learner
-from holdfast.serve.limits import Limits
 from holdfast.serve.log import RowLog
-from holdfast.serve.page_parts import last_entries
+from holdfast.serve.page import last_entries
 from holdfast.serve.repairs import release_rows, retract_rows
 from holdfast.serve.rows import RowReader, cell_text, target_text
-from holdfast.serve.store import Asked, Durable, Store
+from holdfast.serve.store import Asked, Durable, Limits, Store
 from holdfast.terminal import Refusal, quoted
 
 FOLDER = "serve"  # in the run folder
@@ -94,7 +93,6 @@ class Service:
         self.learner.wake()
 
     def close(self) -> None:
-        """Learn what is in the queue, save the run, and unlock it."""
         self.events.close()
         self.learner.stop()
         self.store.close()
@@ -220,7 +218,7 @@ class Service:
             raise Refusal("rows is empty: name rows of the audit, such as 120-180,999")
         repair = {"release": release_rows, "retraction": retract_rows}[what]
 
-        def command(run: Any) -> dict[str, int]:
+        def command(run: Run) -> dict[str, int]:
             counts = repair(run, rows, why)
             self.events.tell({"event": what, "why": why} | counts)
             return counts
@@ -230,7 +228,6 @@ class Service:
     # -- what there is to see
 
     def model(self) -> dict[str, Any]:
-        """What is served, and how it does."""
         config, figures = self.config, self.learner.figures
         judged = self.learner.judged()
         return {

@@ -22,7 +22,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.serve.limits import Limits
 from holdfast.terminal import Refusal
 
 FORMAT = "holdfast serve 1"
@@ -51,6 +50,23 @@ _TOGETHER = 100  # rows of a statement; older versions of SQLite have a limit of
 _CHECKPOINT = 1.0  # seconds between checkpoints of SQLite, in a thread of their own
 _PAGES = 16_384  # of 4 KiB: the thread that writes waits for a checkpoint if its log is longer
 _SYNCHRONOUS = {"power": "full", "process": "normal", "no": "off"}
+
+
+class Limits(NamedTuple):
+    """The limits of a server; a request beyond one gets a 4xx answer that names it."""
+
+    body: int = 1 << 20  # bytes of a request
+    rows: int = 1_000  # rows or labels of a request
+    columns: int = 10_000  # of a row, also those that the model does not use
+    text: int = 1_000  # characters of a cell, a key, an id or a reason
+    requests: int = 1_000  # that are being answered at once
+    rate: float = 0.0  # requests a second, of all clients together; 0: any number
+    seconds: float = 10.0  # in which a request must have arrived
+    streams: int = 50  # clients of /events at once
+    waiting: int = 1_000_000  # predictions that wait for a label
+    hours: float = 168.0  # for which they wait
+    queue: int = 100_000  # rows with labels that wait to be learned from
+    connections: int = 2_000
 
 
 class Durable(StrEnum):
@@ -193,7 +209,6 @@ class Store:
             self._wake.notify()
 
     def close(self) -> None:
-        """Write what waits, and end the thread."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
@@ -403,12 +418,10 @@ class Store:
 
 
 def put(connection: sqlite3.Connection, name: str, value: Any) -> None:
-    """Store a value under a name."""
     connection.execute("insert or replace into meta values (?, ?)", (name, value))
 
 
 def get(connection: sqlite3.Connection, name: str) -> Any:
-    """The value under a name; None if there is none."""
     found = connection.execute("select value from meta where name = ?", (name,)).fetchone()
     return None if found is None else found[0]
 
