@@ -174,7 +174,6 @@ def games() -> dict[str, Any]:
 
 
 def _names() -> list[str]:
-    """The names of all games in the index, in words."""
     text = (prebuilt.FOLDER / "index.json").read_text(encoding="utf-8")
     symbols = re.findall(r'"holdfast_(\w+?)(?:_\d+)?"', text)
     names = dict.fromkeys(symbol for symbol in symbols if not symbol.endswith("release"))

@@ -26,7 +26,6 @@ _MOST_LABELS = 12  # in a table
 
 
 def write(found: Run, to: Path | None = None) -> Path:
-    """Write the page of a run; return its path."""
     if to is None:
         found.folder.write_alone("report.html", page(found))
         return found.folder.path / "report.html"
@@ -177,7 +176,6 @@ def confusion(found: Run) -> dict[str, Any] | None:
 
 
 def groups(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """The groups of two rows or more."""
     return [
         (
             f"{group['first']:,} to {group['last']:,}" + (f" ({period})" if (period := dates(group)) else ""),
@@ -191,7 +189,6 @@ def groups(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 def worst(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """The skipped rows that exceed their threshold by the largest factor."""
     return [
         (
             row["row"],

@@ -79,8 +79,6 @@ class Bar(Progress):
 
 
 class Events(Progress):
-    """JSON lines on standard output."""
-
     interval = 2.0
 
     def report(self, figures: dict[str, Any], source: "Source", read: int | None) -> None:
@@ -91,7 +89,6 @@ class Events(Progress):
 
 
 def progress_for(quiet: bool, json: bool = False) -> Progress:
-    """The progress that fits the options and standard error."""
     if json:
         return Events()
     return Bar() if is_live(sys.stderr) and not quiet else Progress(quiet)

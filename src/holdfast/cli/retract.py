@@ -177,7 +177,6 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
 
 
 def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
-    """Print what a plan would do."""
     seconds, rounds = plan.seconds(found), plan.rounds_again(found)
     about = plan.about()
     answer: dict[str, Any] = {"rows": len(about.rows), "first_row": plan.first, "rounds": rounds}

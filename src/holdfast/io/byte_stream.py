@@ -45,7 +45,6 @@ class LineBlock(NamedTuple):
 
     @property
     def mark(self) -> Mark:
-        """The position of this block, the fingerprint of what begins there, and the SHA-256 before it."""
         begins = fingerprint(self.data)
         return {"offset": self.offset, "row": self.row, "begins": begins, "before": self.before}
 
@@ -57,7 +56,6 @@ def fingerprint(data: bytes, most: int | None = None) -> Fingerprint:
 
 
 def file_sha256(path: str | Path) -> str:
-    """The SHA-256 of a file, as stored."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -190,7 +188,6 @@ class ByteStream:
         return lines or [last] * bool(last)
 
     def progress(self) -> int | None:
-        """How many bytes of the file as stored were read."""
         return self._raw.tell() if self.is_file else None
 
     def read(self, count: int) -> bytes:

@@ -47,8 +47,6 @@ class RowBlock(NamedTuple):
 
 
 class Columnar(abc.ABC):
-    """What Parquet and Arrow share."""
-
     name: str
     size: int | None = None
     decimal = "."  # texts have no numbers with a decimal comma
@@ -142,8 +140,6 @@ class Columnar(abc.ABC):
 
 
 class Parquet(Columnar):
-    """A Parquet file, row group after row group."""
-
     def __init__(self, path: str | Path) -> None:
         self.name, self._path = str(path), path
         try:

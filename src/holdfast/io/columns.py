@@ -65,7 +65,6 @@ class Time(NamedTuple):
     fill: bool = False  # whether a missing time is the centre of the circles; otherwise it is NaN
 
     def waves(self) -> list[tuple[str, int]]:
-        """The cycle and the number of each wave."""
         return [(cycle, 1 + i) for cycle in CYCLES for i in range(getattr(self, cycle))]
 
     def features(self) -> list[str]:
@@ -137,14 +136,11 @@ _KINDS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed
 
 
 def column_kind(column: Column) -> str:
-    """The type of a column, as in a schema file."""
     kinds = {made: kind for kind, made in _KINDS.items()}
     return "truth" if isinstance(column, Number) and column.truth else kinds[type(column)]
 
 
 class Layout(NamedTuple):
-    """The columns that features are made from, in order."""
-
     columns: tuple[Column, ...]
 
     def features(self) -> list[str]:

@@ -59,6 +59,14 @@ class Delimited:
         self.close, self.stop = stream.close, stream.stop
         self.rotation, self.has_more = stream.rotation, stream.has_more
 
+    def _begin(self, stream: ByteStream, expected: str) -> list[bytes]:
+        """Take this stream; return its first lines. Raises if it is empty."""
+        self._set_stream(stream)
+        lines = stream.first_lines()
+        if not lines:
+            raise SourceError(f"{stream.name} is empty: expected {expected}")
+        return lines
+
     def _read_names(self) -> list[str]:
         stream = self.stream
         header = stream.line()
@@ -99,7 +107,6 @@ class Delimited:
 
     @property
     def unfinished(self) -> int:
-        """Bytes of a last line that was left out."""
         return self.stream.unfinished
 
     def sample(self, block: LineBlock) -> Batch:
@@ -218,7 +225,6 @@ def _named(names: list[str]) -> list[str]:
 
 
 def first_cells(line: bytes, delimiter: str, name: str) -> list[str]:
-    """The cells of the first line; raises if it is not text."""
     try:
         text = line.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError:

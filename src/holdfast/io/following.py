@@ -5,7 +5,7 @@ import os
 import select
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 _INTERVAL = 0.2  # seconds between two looks at the file
 _HEAD = 4096  # bytes that are compared to notice that a file was written again
@@ -18,7 +18,7 @@ def wait() -> None:
 class Followed:
     """The bytes of a file that may grow. `stop` lets `read` return nothing, in whatever thread it waits."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file, self._stopped = file, False
 
     def stop(self) -> None:

@@ -50,7 +50,6 @@ class Form(NamedTuple):
         return -number if {found["sign"], found["minus"]} & {"-", "\u2212"} else number
 
     def words(self) -> str:
-        """What the marks mean."""
         marks = {"": "", ",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}[self.thousands]
         parts = [f"the unit {self.unit}"] if self.unit else []
         parts += [f"{marks} between thousands"] if marks else []

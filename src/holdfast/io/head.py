@@ -117,13 +117,11 @@ class Head(NamedTuple):
         return time_form(name, self.columns[name], self.dates)
 
     def examples(self, name: str) -> list[str]:
-        """The first three different cells of a column, as text."""
         array = self.columns[name]
         texts = cells.labels(array) if cells.can_be_labels(array.type) else pa.array([], pa.string())
         return pc.unique(pc.drop_null(texts.slice(0, 1_000))).slice(0, 3).to_pylist()
 
     def missing(self, name: str) -> np.ndarray:
-        """Which cells of a column are missing."""
         array = self.columns[name]
         if cells.is_text(array):
             array = pc.if_else(pc.is_in(array, pa.array(cells.NO_NUMBER)), None, array)

@@ -21,10 +21,7 @@ class JsonLines(Delimited):
     quoted = False
 
     def __init__(self, stream: ByteStream) -> None:
-        self._set_stream(stream)
-        lines = stream.first_lines()
-        if not lines:
-            raise SourceError(f"{stream.name} is empty: expected an object in each line")
+        lines = self._begin(stream, "an object in each line")
         if lines[0].removeprefix(BOM).lstrip().startswith(b"["):
             raise SourceError(
                 f"{stream.name} is one JSON array: expected an object in each line; convert it first, such "
@@ -111,13 +108,13 @@ def _text(value: Any) -> str | None:
     return label(value) if isinstance(value, int | float) else json.dumps(value)
 
 
-def _texts(column: Any) -> Any:
+def _texts(column: pa.Array) -> pa.Array:
     """Labels or text, null where the text means a missing value."""
     texts = labels(column)
     return without_missing(texts) if is_text(column) else texts
 
 
-def _is_rounded(column: Any) -> bool:
+def _is_rounded(column: pa.Array) -> bool:
     """Whether a float64 may have rounded an integer of this column."""
     return pa.types.is_floating(column.type) and (pc.max(pc.abs(column)).as_py() or 0.0) >= EXACT
 

@@ -66,7 +66,6 @@ def task_of(kind: str | None, name: str) -> str | None:
 
 
 def as_lines(types: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
-    """The lines of a schema file with these types, and a note after some of them."""
     return [
         f"{_in_quotes(name)} = {_in_quotes(kind)}" + (f"  # {notes[name]}" if name in notes else "")
         for name, kind in types.items()

@@ -216,7 +216,7 @@ class Piece(NamedTuple):
 
 
 def pieces(
-    source: Any,
+    source: Source,
     blocks: Iterable[Any],
     layout: Layout,
     target: Target | None,
@@ -263,7 +263,7 @@ def pieces(
         )
 
 
-def unchanged(source: Any, block: Any, names: Iterable[str], rows: np.ndarray) -> dict[str, Any]:
+def unchanged(source: Source, block: Any, names: Iterable[str], rows: np.ndarray) -> dict[str, Any]:
     """These columns of a block as they are, for the rows of these numbers. CSV and JSON lines have text.
 
     Without columns of lists and the like, which no CSV file can have.

@@ -31,10 +31,7 @@ class SvmLight(Delimited):
     quoted = False
 
     def __init__(self, stream: ByteStream) -> None:
-        self._set_stream(stream)
-        lines = stream.first_lines()
-        if not lines:
-            raise SourceError(f"{stream.name} is empty: expected lines such as 1 3:0.5 7:2")
+        lines = self._begin(stream, "lines such as 1 3:0.5 7:2")
         found = map(_parsed, lines)
         used = [index for row in found if row is not None for index in row[1]]
         if not used:
@@ -98,7 +95,6 @@ class SvmLight(Delimited):
 
 
 def _labels(values: Sequence[Any], kind: str | None) -> pa.Array:
-    """The labels as numbers, or as text with all their digits."""
     if kind == AS_LABEL:
         return pa.array([None if value is None else cells.label(value) for value in values], pa.string())
     return pa.array(
