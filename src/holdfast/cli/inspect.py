@@ -69,8 +69,8 @@ def run(options: Namespace) -> int:
         _tell("warning", words)
     _tell("state", "finished" if metrics["finished"] else "not finished: go on with --resume")
     _tell("certificate", found.certificate()["words"])
-    for line in ledger.lines():
-        _tell("ledger", visible(line, 400))
+    for number, when, what, why in ledger.table():
+        _tell("ledger", visible(f"{number}  {when}  {what}{f' ({why})' if why else ''}", 400))
     if (found.folder.path / REPLAY).is_dir():
         _tell("ledger", f"a retraction was stopped: holdfast retract {options.run} --resume goes on")
     if found.trace.rounds and found.settings.key is None:

@@ -86,7 +86,7 @@ def run(options: Namespace) -> int:
         closing.callback(inputs.close)
         closing.enter_context(contextlib.closing(found.folder))
         bar, before = progress_for(options.quiet, options.json), found.trace.rounds
-        skipped_before = int(found.trace.sums[4])
+        skipped_before = found.trace.skipped
         if options.metrics:
             found.write_metrics_to(options.metrics)
         on_event = closing.enter_context(receivers(options.alarms, options.webhook))
@@ -94,8 +94,8 @@ def run(options: Namespace) -> int:
             found.tell_events_to(on_event)
         signals.wait = True
         try:
-            written = report.writer(found) if options.report else lambda run: None
-            learn(found, inputs, items, options.checkpoint, bar, signals.arrived, written)
+            write = report.writer(found) if options.report else lambda run: None
+            learn(found, inputs, items, options.checkpoint, bar, signals.arrived, write)
         except OutputLost as lost:
             why = lost.words or "nothing reads standard output any more"
             print_error(f"{why}: stopped, and saved; the same command with --resume goes on")
@@ -103,18 +103,12 @@ def run(options: Namespace) -> int:
     bar.end()
     seconds = time.monotonic() - start
     page = report.write(found) if options.report else None
+    new, skipped = found.trace.rounds - before, found.trace.skipped - skipped_before
     if options.json:
-        written_to = {"run": str(to), "report": str(page) if page else None}
-        print_json(
-            {"event": "end"}
-            | found.metrics()
-            | written_to
-            | {"new_rounds": found.trace.rounds - before, "seconds": round(seconds, 3)}
-        )
+        written = {"run": str(to), "report": str(page) if page else None, "new_rounds": new}
+        print_json({"event": "end"} | found.metrics() | written | {"seconds": round(seconds, 3)})
     elif not options.quiet:
         tell(*summary(found, to, page, seconds, signals.status()))
-    skipped = int(found.trace.sums[4]) - skipped_before
-    new = found.trace.rounds - before
     return signals.status() or skipped_status(options.fail_if_skipped, new, skipped)
 
 

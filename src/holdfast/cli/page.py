@@ -63,7 +63,7 @@ def page(found: Run, summary: AuditSummary | None = None) -> str:
             (reason, count, REASONS.get(reason, ""))
             for reason, count in sorted(metrics["skipped_by_reason"].items(), key=lambda item: -item[1])
         ],
-        ledger=ledger(found),
+        ledger=read_ledger(found).table(),
         several=len(found.games.labels) > 1,
         columns=[(one["column"], one["reason"], one["count"]) for one in skipped["columns"]],
         groups=groups(skipped["groups"]),
@@ -100,16 +100,6 @@ def command(found: Run) -> str:
 def sources(found: Run) -> str:
     more = len(names_of(found.sources)) - 1
     return Path(found.config.source).name + (f" and {more:,} more" if more > 0 else "")
-
-
-def ledger(found: Run) -> list[tuple[int, str, str, str]]:
-    """What was taken back or released: number, time, what, and why."""
-    entries = read_ledger(found)
-    undone = entries.undone()
-    return [
-        (entry.number, entry.when, entry.words() + ("; undone" if entry.number in undone else ""), entry.why)
-        for entry in entries.entries
-    ]
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import shutil
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any, NoReturn
@@ -87,8 +88,8 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.register("type", int, _whole)
-        self.register("type", float, _number)
+        self.register("type", int, partial(_number, int, "a whole number"))
+        self.register("type", float, partial(_number, float, "a number"))
 
     def print_help(self, file: Any = None) -> None:
         tell(*self.format_help().removesuffix("\n").split("\n"))
@@ -105,18 +106,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(WRONG)
 
 
-def _whole(text: str) -> int:
+def _number(kind: type[float], words: str, text: str) -> float:
     try:
-        return int(text)
+        return kind(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number: got {quoted(text)}") from None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number: got {quoted(text)}") from None
+        raise argparse.ArgumentTypeError(f"must be {words}: got {quoted(text)}") from None
 
 
 class _Command(_Parser):

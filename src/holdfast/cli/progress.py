@@ -37,7 +37,7 @@ class Progress:
         found = {
             "rounds": rounds,
             "rounds_a_second": round((rounds - self.first_round) / spent) if spent > 0.0 else None,
-            "skipped_share": float(run.trace.sums[4]) / max(rounds, 1),
+            "skipped_share": run.trace.skipped / max(rounds, 1),
             "error": run.trace.errors()[1],
             "done_share": None,
             "seconds_left": None,

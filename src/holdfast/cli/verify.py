@@ -17,7 +17,6 @@ from holdfast.runs.ledger import read_ledger
 from holdfast.runs.manifest import TABLES, TREE, part_name
 from holdfast.runs.model import FILE, read_model
 from holdfast.runs.run import Run, open_run
-from holdfast.runs.trace import SUMS
 from holdfast.terminal import DONE, WRONG, print_error, print_json, tell
 
 T = TypeVar("T")
@@ -101,7 +100,7 @@ def _check_contents(path: str | Path) -> None:
         if earlier.trace.rounds != node.round:
             raise damaged(run.folder.path / part_name(TREE, node.number), "it is the state of another round")
     skipped = sum(len(np.unique(part.column("round").to_numpy())) for part in run.read("audit", ["round"]))
-    if skipped != run.trace.sums[SUMS.index("skipped")] + run.log.counts.get(WARM_UP, 0):
+    if skipped != run.trace.skipped + run.log.counts.get(WARM_UP, 0):
         raise damaged(
             run.folder.path / CHECKPOINT, f"it does not count {skipped:,} skipped rounds, as in audit"
         )

@@ -133,11 +133,11 @@ class SparseColumns(NamedTuple):
 
 Column = Number | Time | Category | Hashed | SparseColumns
 _KINDS = {"number": Number, "time": Time, "category": Category, "hashed": Hashed, "sparse": SparseColumns}
+_NAMES = {made: kind for kind, made in _KINDS.items()}
 
 
 def column_kind(column: Column) -> str:
-    kinds = {made: kind for kind, made in _KINDS.items()}
-    return "truth" if isinstance(column, Number) and column.truth else kinds[type(column)]
+    return "truth" if isinstance(column, Number) and column.truth else _NAMES[type(column)]
 
 
 class Layout(NamedTuple):
@@ -189,8 +189,7 @@ class Layout(NamedTuple):
         return DenseRows(X), faults
 
     def to_json(self) -> list[dict[str, Any]]:
-        kinds = {made: kind for kind, made in _KINDS.items()}
-        return [{"kind": kinds[type(column)]} | column._asdict() for column in self.columns]
+        return [{"kind": _NAMES[type(column)]} | column._asdict() for column in self.columns]
 
 
 def read_layout(found: Any) -> Layout:

@@ -2,7 +2,7 @@
 
 import datetime
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -139,13 +139,10 @@ class Ledger:
             raise RunError(f"entry {number} was undone before")
         return entry
 
-    def lines(self) -> Iterator[str]:
-        """What `inspect` prints, an entry a line."""
-        undone = self.undone()
-        for entry in self.entries:
-            why = f" ({entry.why})" if entry.why else ""
-            note = "; undone" if entry.number in undone else ""
-            yield f"{entry.number}  {entry.when}  {entry.words()}{why}{note}"
+    def table(self) -> list[tuple[int, str, str, str]]:
+        """What people see of each entry: number, time, what, and why."""
+        undone, note = self.undone(), "; undone"
+        return [(e.number, e.when, e.words() + note * (e.number in undone), e.why) for e in self.entries]
 
 
 def shown(rows: np.ndarray, most: int = 4) -> str:

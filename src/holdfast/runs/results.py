@@ -57,7 +57,7 @@ def model(run: "Run") -> Model:
 def metrics(run: "Run") -> dict[str, Any]:
     error, kept_error = run.trace.errors()
     counts = dict(sorted(run.log.counts.items()))
-    skipped, warm = int(run.trace.sums[4]), counts.pop(WARM_UP, 0)
+    skipped, warm = run.trace.skipped, counts.pop(WARM_UP, 0)
     baseline = run.answers.baseline_error()
     figures = run.skips.figures(run.trace.rounds - warm, skipped, kept_error, baseline)
     return {

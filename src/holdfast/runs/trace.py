@@ -128,6 +128,10 @@ class Trace:
             part = [tensors[f"{name}.{key}"] for key in ("stride", "table")]
             getattr(self, name).load(*part, self.rounds)
 
+    @property
+    def skipped(self) -> int:
+        return int(self.sums[SUMS.index("skipped")])
+
     def errors(self) -> tuple[float | None, float | None]:
         """The mean error of all rounds, and of the kept ones; None if there are none."""
         error, counted, kept_error, kept_counted, _ = map(float, self.sums)

@@ -62,17 +62,17 @@ class Learner:
         self._commands: deque[tuple[Callable[[Run], Any], Future[Any]]] = deque()
         self._wake, self._woken, self._last = threading.Condition(), True, -math.inf
         self._run: Run | None = None
-        self._reader: LogReader | None = None
-        self._schedule: Schedule | None = None
+        self._reader: LogReader  # of the log, and the times of checkpoints: both belong to `_run`
+        self._schedule: Schedule
         self.locked = False  # whether this process has locked the run
         self._seen: tuple[int, int] | None = None  # the checkpoint that this thread has read or written
-        self._judge: Judge | None = None
+        self._judge: Judge
         self.problem: str | None = None  # why it does not learn
         self.figures: dict[str, Any] = {}
         self._warned: set[str] = set()  # the warnings of the run, without their figures
         self.stopping, self._idle_since = False, time.monotonic()
         self._logged, self._length = self._recover()
-        self._open()
+        self._open(begins=True)
         self._thread = threading.Thread(target=self._work, name="holdfast-learner", daemon=True)
 
     def start(self) -> None:
@@ -105,7 +105,6 @@ class Learner:
     def judged(self) -> dict[str, Any]:
         """How many forecasts were judged, and the mean error of all and of the last ones."""
         found = self._judge
-        assert found is not None
         mean = found.mean if found.count else None
         return {"count": found.count, "error": mean, "recent_error": found.mean_error()}
 
@@ -119,7 +118,7 @@ class Learner:
 
     # -- the run
 
-    def _open(self) -> None:
+    def _open(self, begins: bool = False) -> None:
         """Open and lock the run, and learn the rows of the log that it does not have."""
         folder = Folder(self.path)
         folder.load()
@@ -133,7 +132,7 @@ class Learner:
             run.clean_up()
             self._run, self._reader = run, LogReader(run, self.log.path)
             self._schedule = Schedule(run, self._every)
-            if self._judge is None:
+            if begins:
                 self._judge = Judge(run.target, run.answers.widths.numbers())
                 self._judge_again()
             run.compiling.decide(_example(run), _LOOK_UP, lambda text: None)
@@ -154,7 +153,7 @@ class Learner:
         self.locked = False
 
     def _save(self) -> None:
-        assert self._run is not None and self._reader is not None and self._schedule is not None
+        assert self._run is not None
         if self._schedule.is_new():
             # Not before the store knows how long the log is: a run must not have rows that are cut from it.
             self.store.do(self.store.logged(self._logged, self._length, ())).result()
@@ -163,13 +162,11 @@ class Learner:
             self._run.finished = True  # the server learns whole batches
             self._run.save()
         self._schedule.done()
-        assert self._judge is not None
         text, last = self._judge.to_text(), self._logged
         self.store.do(lambda connection: put(connection, "judge", json.dumps([last, text])))
 
     def _judge_again(self) -> None:
         """Continue the judging where it was saved, with what was judged since."""
-        assert self._judge is not None
         saved = get(self._reading, "judge")
         last, text = json.loads(saved) if saved is not None else (0, None)
         if text is not None:
@@ -180,15 +177,15 @@ class Learner:
 
     def _learn_log(self) -> None:
         run, reader, schedule = self._run, self._reader, self._schedule
-        assert run is not None and reader is not None and schedule is not None
+        assert run is not None
         for piece in reader.pieces():
             run.learn(piece, lambda piece: False, schedule.limit)
             run.note_source(reader.place, reader.record)
 
     def _show(self) -> None:
         """A new snapshot, and figures."""
-        assert self._run is not None and self._judge is not None
         run = self._run
+        assert run is not None
         model = run.model()._replace(widths=self._judge.table())
         self.snapshot = Snapshot(_copied(model), self._logged, run.trace.rounds, self.share)
         self.figures = run.metrics() | {"model_rows": run.trace.rounds}
@@ -250,10 +247,9 @@ class Learner:
     def _forget(self) -> None:
         """Unlock the run without saving it: what it had learned since is in the log."""
         if self._run is not None:
-            if self._reader is not None:
-                self._reader.close()
+            self._reader.close()
             self._run.folder.close()
-        self._run = self._reader = None
+        self._run = None
         self.locked = False
 
     def _has_rows(self) -> bool:
@@ -292,21 +288,14 @@ class Learner:
         while rows := self.store.next_rows(self._reading, self._logged, BATCH):
             run = self._ready()
             self._log(rows)
-            rounds, skipped = run.trace.rounds, int(run.trace.sums[4])
+            rounds, skipped = run.trace.rounds, run.trace.skipped
             self._learn_log()
             self._show()
             self._idle_since = self._last = time.monotonic()
-            new = int(run.trace.sums[4]) - skipped
+            new = run.trace.skipped - skipped
             if new:
-                self._tell(
-                    {
-                        "event": "skips",
-                        "count": new,
-                        "of": run.trace.rounds - rounds,
-                        "rounds": run.trace.rounds,
-                    }
-                )
-            assert self._schedule is not None
+                counts = {"count": new, "of": run.trace.rounds - rounds, "rounds": run.trace.rounds}
+                self._tell({"event": "skips"} | counts)
             if self._schedule.is_due():
                 self._save()
             if len(rows) < BATCH:
@@ -315,7 +304,7 @@ class Learner:
 
     def _log(self, rows: list[Queued]) -> None:
         """Append rows of the queue to the log, judge their forecasts, and let them leave the queue."""
-        assert self._judge is not None and self._run is not None
+        assert self._run is not None
         if self.log.length != self._length:  # a batch was not finished
             self.log.recover(self._length)
         judged = [judge(self._run.target, row.forecast, row.target) for row in rows]

@@ -132,12 +132,7 @@ class RunPart(NamedTuple):
 
 
 def run_part(run: Run) -> RunPart:
-    entries = read_ledger(run)
-    undone = entries.undone()
-    ledger = [
-        (one.number, one.when, one.words() + ("; undone" if one.number in undone else ""), one.why)
-        for one in entries.entries[: -ROWS - 1 : -1]
-    ]
+    ledger = read_ledger(run).table()[: -ROWS - 1 : -1]
     return RunPart(newest_skipped(run, ROWS), ledger, list(plots.sizes(run)))
 
 

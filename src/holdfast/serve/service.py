@@ -33,6 +33,8 @@ from holdfast.terminal import Refusal, quoted
 
 FOLDER = "serve"  # in the run folder
 _SUFFIX = {None: ".csv", "csv": ".csv", "tsv": ".tsv"}
+_COUNTS = ("rounds", "kept", "skipped", "skipped_by_reason", "released")
+_FIGURES = ("task", *_COUNTS, "warnings", "error_is", "error", "baseline")
 _encode = Encoder().encode
 
 
@@ -229,25 +231,14 @@ class Service:
 
     def model(self) -> dict[str, Any]:
         config, figures = self.config, self.learner.figures
-        judged = self.learner.judged()
-        return {
+        return {name: figures[name] for name in _FIGURES} | {
             "run": self.path.name,
             "target": config.target.name,
-            "task": figures["task"],
             "labels": list(config.target.labels),
             "columns": [column.name for column in config.layout.columns],
             "key": config.key,
             "interval": self.learner.share,
-            "rounds": figures["rounds"],
-            "kept": figures["kept"],
-            "skipped": figures["skipped"],
-            "skipped_by_reason": figures["skipped_by_reason"],
-            "released": figures["released"],
-            "warnings": figures["warnings"],
-            "error_is": figures["error_is"],
-            "error": figures["error"],
-            "baseline": figures["baseline"],
-            "judged": judged,
+            "judged": self.learner.judged(),
             "threshold": self.threshold(),
             "waiting": self.store.waiting,
             "queued": self.store.queued,
