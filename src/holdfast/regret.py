@@ -163,21 +163,10 @@ def largest_size(record: Record, inliers: ArrayLike | None = None) -> float:
     return float(record.size[_mask(record, inliers)].max(initial=0.0))
 
 
-def farthest(
-    record: Record, comparator: ArrayLike, inliers: ArrayLike | None = None, slack: float = 2.0
-) -> float:
-    """D(u, 𝒮): the largest ‖w_t - u‖ over the rounds with size at most slack * G(𝒮); needs the iterates."""
-    near = record.size <= slack * largest_size(record, inliers)
-    norm = record.player.core().norm
-    return max((norm.of(w - np.asarray(comparator)) for w in record.column("iterates")[near]), default=0.0)
-
-
-def gradients_at(
-    record: Record, comparator: ArrayLike, inliers: ArrayLike | None = None, slack: float = 2.0
-) -> float:
-    """G̃(u, 𝒮) of Corollary 3: 2 G(𝒮) plus the largest gradient at u, over the same rounds as `farthest`."""
+def gradients_at(record: Record, comparator: ArrayLike, inliers: ArrayLike | None = None) -> float:
+    """G̃(u, 𝒮) of Corollary 3: 2 G(𝒮) plus the largest gradient at u of a round with size up to 2 G(𝒮)."""
     G = largest_size(record, inliers)
-    near = record.size <= slack * G
+    near = record.size <= 2.0 * G
     last = record.last
     player = Filtered(Fixed(np.asarray(comparator)), Everything(), norm=record.player.core().norm)
     fixed = play(player, record.adversary, rounds=last, keep=["sizes"])
