@@ -5,19 +5,17 @@ __all__ = ["Check", "Guarded", "LabelCheck", "usual_checks"]
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from holdfast.filters.topshare import TopShare
 from holdfast.game import Filtered
-from holdfast.learners.needs import check_hints, refuse_hidden_rows
+from holdfast.learners.needs import Each, Several, check_hints, refuse_hidden_rows
 from holdfast.measures import Features, Gradient, Target
 from holdfast.norms import HUGE, L2, LONG
 from holdfast.protocols import Filter, Learner, Measure, Norm
 from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 from holdfast.vectors import length, place_of_largest
-
-Each: TypeAlias = tuple[Any, ...]  # one for each check
 
 # A rare gradient often belongs to something that is not learned yet, so that share is smaller.
 FEATURES = TARGET = TopShare(0.1, slack=4.5)
@@ -272,8 +270,9 @@ class Guarded:
         finite = size < math.inf and are_finite(sizes) and entry < HUGE and abs(slope) * entry < HUGE
         return sizes, finite and entry + abs(slope) < limit and abs(round.target) < limit
 
-    # Checks have different types, so each of these handles the first one and calls itself for the others: the
-    # compiler makes one function for each length.
+    all_reset, all_valid = Several.all_reset, Several.all_valid
+
+    # As in `Several`, each of these handles the first check and calls itself for the others.
 
     def all_sizes(
         self, checks: Each, learner: Any, norm: Any, round: Round, size: float
@@ -307,19 +306,6 @@ class Guarded:
         thresholds, keeps = (float(threshold), *rest.thresholds), (bool(kept), *rest.keeps)
         all_memories = (memory, *rest.memories)
         return Decisions(all_memories, thresholds, keeps, restart or rest.restart, by_row or rest.by_row)
-
-    def all_reset(self, checks: Each, memories: Each, dim: int) -> Each:
-        """Their states before the first round, in the same arrays."""
-        memory = checks[0].reset(memories[0], dim)
-        if len(checks) == 1:
-            return (memory,)
-        return (memory, *self.all_reset(checks[1:], memories[1:], dim))
-
-    def all_valid(self, checks: Each, memories: Each) -> bool:
-        """Whether all their states are valid."""
-        if len(checks) == 1:
-            return checks[0].valid(memories[0])
-        return checks[0].valid(memories[0]) and self.all_valid(checks[1:], memories[1:])
 
 
 def are_finite(sizes: tuple[float, ...]) -> bool:

@@ -1,12 +1,12 @@
 """Several learners at once: play a weighted mean of their predictions."""
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from holdfast.learners.adahedge import AdaHedge, after_losses, step
-from holdfast.learners.needs import ANY, FEATURES, Needs, check_hints
+from holdfast.learners.needs import ANY, FEATURES, Each, Needs, Several, check_hints
 from holdfast.losses import Linear, Squared
 from holdfast.norms import HUGE, LONG, euclidean
 from holdfast.protocols import Learner, Loss, Row, Weights
@@ -16,8 +16,6 @@ from holdfast.vectors import ForecastWeights, add, assign, dot, length, predicti
 
 _HEDGE = AdaHedge()
 _UNPROVED = Needs("any", ANY, "any", False)
-
-Each: TypeAlias = tuple[Any, ...]  # one for each learner
 
 
 class MixtureState(NamedTuple):
@@ -161,8 +159,9 @@ class Mixture:
         proved = [each.bound(inner, u) for each, inner in pairs if (each.needs() or _UNPROVED).proved]
         return self.mixing_bound(state) + min(proved, default=math.inf)
 
-    # Learners have different types, so each of these handles the first one and calls itself for the others:
-    # the compiler makes one function for each length.
+    all_reset, all_valid = Several.all_reset, Several.all_valid
+
+    # As in `Several`, each of these handles the first learner and calls itself for the others.
 
     def mean_prediction(self, learners: Each, states: Each, p: np.ndarray, x: Row, k: int) -> float:
         """The weighted mean of the predictions of these learners."""
@@ -195,24 +194,11 @@ class Mixture:
         round = learners[1].in_units(states[1], round)
         return (state, *self.all_updated(learners[1:], states[1:], y, round, losses, k + 1))
 
-    def all_reset(self, learners: Each, states: Each, dim: int) -> Each:
-        """Their states before the first round, in the same arrays."""
-        state = learners[0].reset(states[0], dim)
-        if len(learners) == 1:
-            return (state,)
-        return (state, *self.all_reset(learners[1:], states[1:], dim))
-
     def one_reads_rows(self, learners: Each) -> bool:
         """Whether one of them reads rows."""
         if len(learners) == 1:
             return learners[0].reads_rows()
         return learners[0].reads_rows() or self.one_reads_rows(learners[1:])
-
-    def all_valid(self, learners: Each, states: Each) -> bool:
-        """Whether all their states are valid."""
-        if len(learners) == 1:
-            return learners[0].valid(states[0])
-        return learners[0].valid(states[0]) and self.all_valid(learners[1:], states[1:])
 
 
 def divide_equally(w: np.ndarray, behind: np.ndarray, share: float, eta: float) -> None:

@@ -1,9 +1,11 @@
 """What a learner needs of a game for its regret bound, and what it remembers: checks."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from holdfast.rule import replaced
+
+Each: TypeAlias = tuple[Any, ...]  # rules of different types, or a state for each
 
 
 class Needs(NamedTuple):
@@ -49,6 +51,26 @@ class PassedOn:
 
     def gauge(self: Any, slope: float, x: Any) -> float:
         return self.learner.gauge(slope, x)
+
+
+class Several:
+    """Methods of rules that hold several others, of different types.
+
+    Each handles the first one and calls itself for the rest: the compiler makes one function for each length.
+    """
+
+    def all_reset(self: Any, rules: Each, states: Each, dim: int) -> Each:
+        """Their states before the first round, in the same arrays."""
+        state = rules[0].reset(states[0], dim)
+        if len(rules) == 1:
+            return (state,)
+        return (state, *self.all_reset(rules[1:], states[1:], dim))
+
+    def all_valid(self: Any, rules: Each, states: Each) -> bool:
+        """Whether all their states are valid."""
+        if len(rules) == 1:
+            return rules[0].valid(states[0])
+        return rules[0].valid(states[0]) and self.all_valid(rules[1:], states[1:])
 
 
 def check_hints(learner: Any) -> None:
