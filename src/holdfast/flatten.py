@@ -6,6 +6,7 @@ and compiled games have a copy for each type of state.
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from holdfast.kernels import by_type, holds_floats, like
 from holdfast.rule import rarely_called
 from holdfast.sketches.histogram import LogHistogram, is_whole
+from holdfast.vectors import aligned_copy
 
 
 @by_type
@@ -113,6 +115,23 @@ def flat_length(state: Any) -> int:
     if isinstance(state, tuple):
         return sum(map(flat_length, state))
     return np.size(state)
+
+
+def numbers_of(state: Any) -> np.ndarray:
+    """The numbers of a state, which is not changed."""
+    state = aligned_copy(state)  # `flatten` empties histograms
+    numbers = np.zeros(flat_length(state))
+    flatten(state, numbers, 0)
+    return numbers
+
+
+def state_of(numbers: np.ndarray, first: Any, valid: Callable[[Any], bool]) -> Any:
+    """The state with these numbers, in the arrays of a first state; None if there is none that is valid."""
+    if check_flat(first, numbers, 0, len(numbers)) == len(numbers):
+        state, _ = restore(first, numbers, 0)
+        if valid(state):
+            return state
+    return None
 
 
 def layout(state: Any) -> Any:

@@ -13,7 +13,7 @@ from holdfast._compiled import prebuilt
 from holdfast._compiled.calls import can_compile
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.dry_run import check_rule
-from holdfast.flatten import check_flat, flat_length, flatten, layout_digest, restore
+from holdfast.flatten import layout_digest, numbers_of, state_of
 from holdfast.levels.alarms import Event
 from holdfast.levels.row_events import RowEvents
 from holdfast.protocols import Filter, FilterOptions
@@ -141,19 +141,17 @@ class Gate:
 
         Numbers that JSON cannot hold, infinity and NaN, are strings.
         """
-        state = aligned_copy(self.state)
-        if layout_digest(state) != layout_digest(self.filter.init(1)):
+        layout = layout_digest(self.state)
+        if layout != layout_digest(self.filter.init(1)):
             raise ValueError(
                 f"the state of {self.filter} has no fixed layout, because its arrays grow: "
                 "pickle the gate, or use exact=False"
             )
-        numbers = np.zeros(flat_length(state))
-        flatten(state, numbers, 0)
         return {
             "filter": repr(self.filter),
-            "layout": layout_digest(state),
+            "layout": layout,
             "threshold": _to_json(self.threshold),
-            "numbers": [_to_json(number) for number in numbers.tolist()],
+            "numbers": [_to_json(number) for number in numbers_of(self.state).tolist()],
         }
 
     def load_state_dict(self, stored: dict[str, Any]) -> None:
@@ -177,11 +175,12 @@ class Gate:
             numbers = np.array([float(number) for number in stored["numbers"]])
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ValueError("a state needs a threshold and a list of numbers: make it again") from None
-        if check_flat(state, numbers, 0, len(numbers)) == len(numbers):
-            state, _ = restore(state, numbers, 0)
-            if self.filter.valid(state):
-                return threshold, state
-        raise ValueError(f"no sizes lead {self.filter} to this state: the numbers were changed or cut off")
+        found = state_of(numbers, state, self.filter.valid)
+        if found is None:
+            raise ValueError(
+                f"no sizes lead {self.filter} to this state: the numbers were changed or cut off"
+            )
+        return threshold, found
 
     def _bind(self) -> None:
         from holdfast._compiled import bind_state

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from holdfast._compiled.compiling import choose, count_interpreted, expecting
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.filters.everything import Everything
-from holdfast.flatten import check_flat, flat_length, flatten, restore
+from holdfast.flatten import numbers_of, state_of
 from holdfast.intervals.tracker import IGNORED, MISSED, Tracker, TrackerState
 from holdfast.sketches.histogram import is_whole
-from holdfast.vectors import aligned_copy
 
 GRID = (0.5, 0.8, 0.9, 0.95, 0.99)
 NUMBERS = Tracker(np.array(GRID))
@@ -142,20 +141,13 @@ class Widths:
     def numbers(self) -> NDArray[np.float64]:
         """All that is known as an array of numbers, for `load`."""
         self._follow()
-        state = aligned_copy(self._state)  # `flatten` empties histograms
-        numbers = np.zeros(2 + flat_length(state))
-        numbers[:2] = self._rounds, self._begun
-        flatten(state, numbers, 2)
-        return numbers
+        return np.concatenate([[self._rounds, self._begun], numbers_of(self._state)])
 
     def load(self, numbers: NDArray[np.float64]) -> None:
         """Continue from `numbers()`; raises ValueError if they are not those of this tracker."""
-        state = self.tracker.begin()
-        if len(numbers) < 2 or check_flat(state, numbers, 2, len(numbers)) != len(numbers):
+        state = state_of(np.array(numbers[2:]), self.tracker.begin(), self.tracker.valid)
+        if state is None or not (is_whole(numbers[0]) and is_whole(numbers[1])):
             raise ValueError("the widths of intervals are not those of this tracker")
-        state, _ = restore(state, np.array(numbers), 2)
-        if not (is_whole(numbers[0]) and is_whole(numbers[1]) and self.tracker.valid(state)):
-            raise ValueError("no scores lead to these widths of intervals")
         self._state, self._rounds, self._begun = state, int(numbers[0]), bool(numbers[1])
         self._pending, self._waiting = [], 0
 

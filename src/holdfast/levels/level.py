@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdfast._compiled.compiling import choose, count_interpreted, expecting
 from holdfast._compiled.long_calls import deferred_interrupts
-from holdfast.flatten import check_flat, flat_length, flatten, restore
+from holdfast.flatten import numbers_of, state_of
 from holdfast.levels.alarms import Alarms, Event
 from holdfast.levels.baseline import Baseline, LevelState
 from holdfast.norms import HUGE
-from holdfast.vectors import aligned_copy
 
 _WAITING = 100_000  # events
 _COST = 0.1  # of a value in Python, over that of a round of AdaGrad
@@ -187,12 +186,9 @@ class Level:
 
     def state_dict(self) -> dict[str, Any]:
         """The state as a dictionary of numbers, strings and lists, which JSON can hold."""
-        state = aligned_copy(self._state)
-        numbers = np.zeros(flat_length(state))
-        flatten(state, numbers, 0)
         return {
             "settings": list(self._settings()),
-            "numbers": [float.hex(number) for number in numbers.tolist()],
+            "numbers": [float.hex(number) for number in numbers_of(self._state).tolist()],
             "since": self._since,
             "open": self._alarms.stored(),
         }
@@ -209,13 +205,10 @@ class Level:
             since, alarms = int(stored["since"]), Alarms(self._alarms.key, stored["open"])
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ValueError("a state needs a list of numbers, `since` and `open`: make it again") from None
-        state = self.baseline.begin()
-        if check_flat(state, numbers, 0, len(numbers)) == len(numbers):
-            state, _ = restore(state, numbers, 0)
-            if self.baseline.valid(state):
-                self._state, self._since, self._alarms = state, since, alarms
-                return
-        raise ValueError("no values lead to this state: the numbers were changed or cut off")
+        state = state_of(numbers, self.baseline.begin(), self.baseline.valid)
+        if state is None:
+            raise ValueError("no values lead to this state: the numbers were changed or cut off")
+        self._state, self._since, self._alarms = state, since, alarms
 
     def _settings(self) -> tuple[float, int, int, float]:
         b = self.baseline
