@@ -80,10 +80,6 @@ class Repeats:
         share = (state.repeats + 1.0) / (state.repeats + state.changes + 2.0)
         return (same - 1.0) * math.log(share) <= 2.0 * math.log(self.chance)
 
-    def fewest(self) -> float:
-        """No shorter run is frozen."""
-        return float(_LEAST)
-
     def first_frozen(self, state: RepeatsState, least: float, most: float) -> float:
         """The first length, from `least` to `most`, at which a run is frozen; 0 if there is none."""
         if not self.is_frozen(state, most):
@@ -108,7 +104,6 @@ class FrozenColumns:
     Parameters:
         names: Of the columns; each is the `key` of its events.
         on_event: Called with each `Event`.
-        repeats: The rule.
 
     >>> frozen = FrozenColumns(["a", "b"], print)
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
@@ -118,11 +113,8 @@ class FrozenColumns:
     frozen of b in rows 151 to 170: 7 again and again
     """
 
-    def __init__(
-        self, names: Sequence[str], on_event: Callable[[Event], Any] = print, repeats: Any = None
-    ) -> None:
-        self.names, self.on_event = [str(name) for name in names], on_event
-        self.repeats = Repeats() if repeats is None else repeats
+    def __init__(self, names: Sequence[str], on_event: Callable[[Event], Any] = print) -> None:
+        self.names, self.on_event, self.repeats = [str(name) for name in names], on_event, Repeats()
         self._states = [self.repeats.begin() for _ in self.names]
         self._since = [0] * len(self.names)  # the first row of the run
         self._open = [0] * len(self.names)  # the last row of a run that was told; 0 if it was not
@@ -172,7 +164,7 @@ class FrozenColumns:
         counts = changes + np.arange(len(starts))  # in each run
         repeated = repeats + np.concatenate([[0.0], np.cumsum(lengths[:-1] - 1.0)])
         most = np.maximum.accumulate(np.concatenate([[longest], lengths[:-1]]))
-        long = lengths >= np.maximum(self.repeats.fewest(), 2.0 * most)
+        long = lengths >= np.maximum(_LEAST, 2.0 * most)
         look = np.flatnonzero(long)
         for i in sorted({*look.tolist(), *([0] if self._open[j] else [])}):
             first = int(starts[i])
