@@ -14,7 +14,8 @@ from holdfast.losses import Logistic
 from holdfast.options import Outliers
 from holdfast.river import batches
 from holdfast.river.batches import is_missing
-from holdfast.river.estimator import NOT_YET, UNREADABLE, RobustEstimator, Row
+from holdfast.river.estimator import NOT_YET, UNREADABLE, RobustEstimator
+from holdfast.river.named_units import Row
 from holdfast.steady import Logits
 
 
@@ -25,22 +26,16 @@ class RobustClassifier(RobustEstimator, base.MiniBatchClassifier):
     20 a model for each label against the rest, as in the estimator for scikit-learn. A label that comes late
     gets its models then; the 21st label starts all of them again.
 
-    Parameters
-    ----------
-    outliers
-        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
-        tolerates 15 % of wrong rows, and some 5 % of wrong labels. 0 keeps every row that is finite.
-    learner
-        `holdfast.steady.Logits` with other memories, or None for the default.
-    memory, patience, delay, missing_share, audit_size, on_event
-        As in `RobustRegressor`.
-    classes
-        The labels, if they are known. False and True need not be given.
+    Parameters:
+        outliers: "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong.
+            "auto" tolerates 15 % of wrong rows, and some 5 % of wrong labels. 0 keeps every row that is
+            finite.
+        learner: `holdfast.steady.Logits` with other memories, or None for the default.
+        memory, patience, delay, missing_share, audit_size, on_event: As in `RobustRegressor`.
+        classes: The labels, if they are known. False and True need not be given.
 
     Guarantee: that of `holdfast.steady.Steady`, for each model.
 
-    Examples
-    --------
     >>> from river import datasets, evaluate, metrics
     >>> from holdfast.river import RobustClassifier
     >>> evaluate.progressive_val_score(datasets.Phishing(), RobustClassifier(), metrics.Accuracy())

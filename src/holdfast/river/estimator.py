@@ -20,17 +20,15 @@ from holdfast.levels import RowEvents
 from holdfast.river import batches
 from holdfast.river.batches import is_missing
 from holdfast.river.growing import FIRST, FeatureColumns, Floats, GrowingGame
-from holdfast.river.size_filters import AuditMixin
+from holdfast.river.named_units import Row
+from holdfast.river.size_filters import REMEDY, AuditMixin
 from holdfast.steady.state import EPOCH, NEVER
-
-Row = dict[Any, Any]
 
 _ABSENT = 0.9999  # of the columns may be missing: of a dict, only the cells that it has are counted
 _COST = 4  # of a round in Python, over that of AdaGrad
 # Verdicts of rows that no game plays: which check refused them, sizes and thresholds.
 UNREADABLE = ([-1], [[math.inf] * 2], [[math.nan] * 2])
 NOT_YET = ([0], [[0.0] * 2], [[0.0] * 2])  # nothing can be learned from them yet, as in a warm-up
-_REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
 class RobustEstimator(AuditMixin, base.Estimator):
@@ -59,7 +57,7 @@ class RobustEstimator(AuditMixin, base.Estimator):
         self._columns, self._games = FeatureColumns(), list[GrowingGame]()
         size = options.read_audit_size(self.audit_size)
         self._audit = Audit(size, self._player.check_names(), ["round"], self._player.learns_little())
-        self._monitor = SkipMonitor(_REMEDY, depth=6, audit=self._audit)
+        self._monitor = SkipMonitor(REMEDY, depth=6, audit=self._audit)
         self._widths, self._gaps = Widths(NUMBERS if isinstance(self, base.Regressor) else LABELS), Gaps()
         self._events = None if self.on_event is None else RowEvents([], self.on_event)
         self._judged, self._missed = 0, 0.0  # rows with a forecast that were kept; the sum of their errors

@@ -29,8 +29,6 @@ class FeatureColumns:
     In the first 8 rows a feature has its column at once. Later it gets one with its 8th number, whose center
     and unit these 8 show; so a feature that occurs once or twice costs nothing.
 
-    Examples
-    --------
     >>> columns = FeatureColumns()
     >>> {name: values.tolist() for name, values in columns.begin({"rain": 2, "city": "Rome"}).items()}
     {'rain': []}

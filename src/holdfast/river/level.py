@@ -15,17 +15,11 @@ class LevelScorer(base.SupervisedAnomalyDetector):
 
     It does not look at the features. A number that cannot be read changes nothing.
 
-    Parameters
-    ----------
-    coverage, season, patience, alarms, on_event
-        As in `holdfast.Level`.
+    Parameters:
+        coverage, season, patience, alarms, on_event: As in `holdfast.Level`.
 
-    Guarantee
-    ---------
-    That of `holdfast.levels.baseline.Baseline`.
+    Guarantee: That of `holdfast.levels.baseline.Baseline`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from holdfast.river import LevelScorer
     >>> scorer = LevelScorer()

@@ -14,6 +14,7 @@ from holdfast.options import LEARNER, read_learner, read_loss, refuse_weights
 from holdfast.protocols import Learner, Loss
 from holdfast.river.batches import as_float
 from holdfast.river.measures import gradient_size
+from holdfast.river.named_units import Row
 from holdfast.rounds import Round
 from holdfast.vectors import ScaledWeights, Sparse, dot, values_of
 
@@ -27,8 +28,6 @@ class NamedWeights:
     When the arrays of the state are full, each is copied into one of twice the length. That is exact, because
     a weight that no row has touched has the same value in an array of any length.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> weights = NamedWeights(hf.OGD(hf.Ball(1.0)))
     >>> weights.update(-1.0, weights.row({"rain": 2.0}, learning=True))
@@ -104,9 +103,6 @@ def _enlarged(state: Any, first: Any, larger: Any) -> Any:
     return larger if state == first else state  # such as the diameter of a box
 
 
-Row = dict[Any, Any]
-
-
 class LinearModel(base.Estimator):
     """What the two models share."""
 
@@ -151,22 +147,16 @@ class LinearRegressor(LinearModel, base.Regressor):
     which corresponds to `holdfast.defaults.recommended`. River's scaler counts each feature on its own, so a
     feature that appears late is soon scaled like the others. An absent feature counts as its mean.
 
-    Parameters
-    ----------
-    learner
-        A learner whose weights begin at 0 and that works with any number of features, or a name of
-        `holdfast.options.LEARNERS`, such as "adaftrl". By default that of the other estimators:
-        `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`.
-    loss
-        A loss of holdfast or its name, such as "huber"; by default `Absolute()`.
+    Parameters:
+        learner: A learner whose weights begin at 0 and that works with any number of features, or a name of
+            `holdfast.options.LEARNERS`, such as "adaftrl". By default that of the other estimators:
+            `AdaGrad(Box(-10, 10), rate=0.008, ballast=1)`.
+        loss: A loss of holdfast or its name, such as "huber"; by default `Absolute()`.
 
-    Guarantee
-    ---------
-    The regret of its learner. With `OGD(Ball(D / 2))` in `Robust(..., outliers=k)` the gradients are filtered
-    as in Theorem 1, and rows that are skipped because of their features or targets cost as in Theorem H.
+    Guarantee: The regret of its learner. With `OGD(Ball(D / 2))` in `Robust(..., outliers=k)` the gradients
+    are filtered as in Theorem 1, and rows that are skipped because of their features or targets cost as in
+    Theorem H.
 
-    Examples
-    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from holdfast.river import LinearRegressor, Robust
     >>> model = preprocessing.TargetStandardScaler(LinearRegressor())
@@ -189,18 +179,13 @@ class LinearClassifier(LinearModel, base.Classifier):
     It neither scales features nor skips outliers. Usually, use
     `Robust(StandardScaler() | LinearClassifier())`. For more labels there is River's `OneVsRestClassifier`.
 
-    Parameters
-    ----------
-    learner
-        As in `LinearRegressor`.
-    loss
-        A loss of holdfast or its name, by default `Logistic()`. With the hinge losses, probabilities are in
-        the right order, but not calibrated.
+    Parameters:
+        learner: As in `LinearRegressor`.
+        loss: A loss of holdfast or its name, by default `Logistic()`. With the hinge losses, probabilities
+            are in the right order, but not calibrated.
 
     Guarantee: as in `LinearRegressor`.
 
-    Examples
-    --------
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> from holdfast.river import LinearClassifier, Robust
     >>> model = Robust(preprocessing.StandardScaler() | LinearClassifier())

@@ -30,15 +30,11 @@ class NamedUnits:
     sensor counts in full, whatever the other features are. A feature that is new, or was always constant,
     does not count. A row without known features has size 1.
 
-    Parameters
-    ----------
-    share
-        The share of the values of a feature that may be wrong.
+    Parameters:
+        share: The share of the values of a feature that may be wrong.
 
     Guarantee: none of its own, because units change.
 
-    Examples
-    --------
     >>> units = NamedUnits(0.12)
     >>> for t in range(100):
     ...     _ = units.update({"pressure": 1000.0 + t % 7, "rain": 0.0})

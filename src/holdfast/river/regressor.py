@@ -10,7 +10,8 @@ from holdfast.intervals.widths import with_near_rows
 from holdfast.levels import Event
 from holdfast.options import Outliers, read_loss
 from holdfast.river.batches import as_float
-from holdfast.river.estimator import UNREADABLE, RobustEstimator, Row
+from holdfast.river.estimator import UNREADABLE, RobustEstimator
+from holdfast.river.named_units import Row
 from holdfast.steady import Ridges
 from holdfast.steady.state import EPOCH, ROUNDS
 
@@ -26,36 +27,25 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
     absence means 0, write 0, as `OneHotEncoder` does. A new feature is learned from its 8th number on. A row
     takes O(features²) time: for many hundreds of features use `Robust` with a `LinearRegressor`.
 
-    Parameters
-    ----------
-    outliers
-        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
-        tolerates 15 % of wrong rows and 15 % of wrong targets. 0 keeps every row that is finite.
-    loss
-        "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast.
-        `Huber(knee)` and `EpsilonInsensitive(epsilon)` are in units of the target.
-    learner
-        `holdfast.steady.Ridges` with other memories, or None for the default.
-    memory
-        "auto" or a number of rows: the longest memory of a regression. "auto" is for ever.
-    patience
-        "auto" or a number of rows: so many bad rows in a row are withstood, and after a change of units about
-        so many good ones are lost. "auto" is 1,000.
-    delay
-        The number of rows that are predicted before the first of them is learned from. Regressions are
-        weighed by such forecasts.
-    missing_share
-        A row of which a larger share of cells is None or NaN is skipped. Absent features do not count.
-    audit_size
-        The largest number of skipped rows in `audit`.
-    on_event
-        Called with each `holdfast.levels.Event`: skipped rows that are a glitch or a change, and features
-        that are frozen. By default nothing is looked for.
+    Parameters:
+        outliers: "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong.
+            "auto" tolerates 15 % of wrong rows and 15 % of wrong targets. 0 keeps every row that is finite.
+        loss: "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of
+            holdfast. `Huber(knee)` and `EpsilonInsensitive(epsilon)` are in units of the target.
+        learner: `holdfast.steady.Ridges` with other memories, or None for the default.
+        memory: "auto" or a number of rows: the longest memory of a regression. "auto" is for ever.
+        patience: "auto" or a number of rows: so many bad rows in a row are withstood, and after a change of
+            units about so many good ones are lost. "auto" is 1,000.
+        delay: The number of rows that are predicted before the first of them is learned from. Regressions are
+            weighed by such forecasts.
+        missing_share: A row of which a larger share of cells is None or NaN is skipped. Absent features do
+            not count.
+        audit_size: The largest number of skipped rows in `audit`.
+        on_event: Called with each `holdfast.levels.Event`: skipped rows that are a glitch or a change, and
+            features that are frozen. By default nothing is looked for.
 
     Guarantee: that of `holdfast.steady.Steady`, for convex losses with bounded slopes.
 
-    Examples
-    --------
     >>> from river import datasets, evaluate, metrics
     >>> from holdfast.river import RobustRegressor
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), RobustRegressor(), metrics.MAE())

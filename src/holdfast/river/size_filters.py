@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.audit import Audit
 from holdfast.defaults import PATIENCE
@@ -18,6 +18,7 @@ from holdfast.steady.choice import gate_for
 _FOR_NUMBERS, _FOR_LABELS = 0.15, 0.1  # the shares of bad rows; a larger one has a longer warm-up
 _SLACK = 15.0
 _GRADIENT = TopShare(0.01)
+REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
 
 
 class AuditMixin:
@@ -62,8 +63,6 @@ class SizeFilters:
     size is None, this kind of row does not have it, and its filter is not used. The filter of the gradients
     has a state for each label; otherwise the errors on a rare label would be outliers.
 
-    Examples
-    --------
     >>> import holdfast as hf
     >>> filters = SizeFilters({"features": hf.TopShare(0.01)}, audit_size=10)
     >>> for size in (1.0, 1.0, None, 90.0, math.nan):
@@ -132,30 +131,23 @@ class SizeFilters:
         return self.audit.skipped > before
 
 
-class Recommended(NamedTuple):
-    """Filters for features, target and gradient. The first two keep a size up to `near` units."""
-
-    filters: tuple[Any, Any, Any]
-    near: float
-
-
-def recommended(regression: bool, outliers: Outliers, patience: str | float) -> Recommended:
-    """The filters for parameters of `Robust`; raises if they do not go together.
+def recommended(regression: bool, outliers: Outliers, patience: str | float) -> tuple[list[Any], float]:
+    """Filters for features, target and gradient, and the size in units up to which the first two keep a row.
 
     With "auto" or a share they are those of `holdfast.steady.Steady`, and follow changes. Others are used as
-    they are, for all three sizes.
+    they are, for all three sizes. Raises if the parameters of `Robust` do not go together.
 
-    >>> recommended(True, "auto", patience=50).filters[0].patience
+    >>> recommended(True, "auto", patience=50)[0][0].patience
     50
     """
     read, rows = read_outliers(outliers), int(read_rows("patience", patience) or PATIENCE)
     share = (_FOR_NUMBERS if regression else _FOR_LABELS) if is_auto(read) else read
     if isinstance(share, float):
         sizes = gate_for(share, share, _SLACK, rows)
-        return Recommended((sizes, sizes, _GRADIENT if is_auto(read) else filter_of(share)), NEAR)
+        return [sizes, sizes, _GRADIENT if is_auto(read) else filter_of(share)], NEAR
     if not is_auto(patience):
         raise ValueError(
             'patience is for outliers="auto" or a share: with a count or a filter nothing is forgotten, '
             f"got patience={patience!r}"
         )
-    return Recommended((filter_of(share),) * 3, 0.0)
+    return [filter_of(share)] * 3, 0.0

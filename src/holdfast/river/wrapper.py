@@ -12,12 +12,8 @@ from holdfast.river import batches
 from holdfast.river.batches import as_float
 from holdfast.river.judging import UNREADABLE, JudgingMixin, has_imputer
 from holdfast.river.measures import has_gradient
-from holdfast.river.named_units import FAR
-from holdfast.river.size_filters import AuditMixin, SizeFilters, recommended
-
-Row = dict[Any, Any]
-
-_REMEDY = "audit and audit_counts say why. If the data has changed, start again with clone()"
+from holdfast.river.named_units import FAR, Row
+from holdfast.river.size_filters import REMEDY, AuditMixin, SizeFilters, recommended
 
 
 class Robust(AuditMixin, JudgingMixin, base.Wrapper, base.Estimator):
@@ -40,41 +36,31 @@ class Robust(AuditMixin, JudgingMixin, base.Wrapper, base.Estimator):
     at any time; a new one does not count in its first rows. The predictions of a regressor are never far
     outside of the range of the targets learned from.
 
-    Parameters
-    ----------
-    model
-        A classifier or regressor, or a whole pipeline: then its scalers do not learn from outliers either.
-    outliers
-        "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong. "auto"
-        tolerates 15 % of rows with wrong features and 15 % with wrong targets, for a classifier 10 % with
-        wrong features; and, if there is a gradient, 1 % with anything else wrong, for a classifier 1 % of the
-        rows of each label. 0 keeps every row that is finite. With "auto" or a share, changes are followed;
-        with a count or a filter, nothing is forgotten.
-    score
-        A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three sizes.
-    audit_size
-        The largest number of skipped rows in `audit`.
-    missing
-        "impute": a missing cell takes the usual value of its feature, the running mean of kept rows. If its
-        feature is new, it is left out. "skip": a row with a missing cell is skipped, unless the pipeline has
-        an imputer for it; a prediction is made from the other features.
-    missing_share
-        With missing="impute", a row with a larger share of missing cells is skipped.
-    patience
-        "auto" or a number of rows: so many bad rows in a row are withstood, and about so many good ones are
-        lost after a change of units or of level. The model goes on. "auto" is 1,000. The filters remember the
-        last three to six times as many rows. In the first rows, a run of 40 % of the rows so far is
-        withstood.
+    Parameters:
+        model: A classifier or regressor, or a whole pipeline: then its scalers do not learn from outliers
+            either.
+        outliers: "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong.
+            "auto" tolerates 15 % of rows with wrong features and 15 % with wrong targets, for a classifier
+            10 % with wrong features; and, if there is a gradient, 1 % with anything else wrong, for a
+            classifier 1 % of the rows of each label. 0 keeps every row that is finite. With "auto" or a
+            share, changes are followed; with a count or a filter, nothing is forgotten.
+        score: A function of model, x and y, such as `holdfast.river.residual`. Its value replaces the three
+            sizes.
+        audit_size: The largest number of skipped rows in `audit`.
+        missing: "impute": a missing cell takes the usual value of its feature, the running mean of kept rows.
+            If its feature is new, it is left out. "skip": a row with a missing cell is skipped, unless the
+            pipeline has an imputer for it; a prediction is made from the other features.
+        missing_share: With missing="impute", a row with a larger share of missing cells is skipped.
+        patience: "auto" or a number of rows: so many bad rows in a row are withstood, and about so many good
+            ones are lost after a change of units or of level. The model goes on. "auto" is 1,000. The filters
+            remember the last three to six times as many rows. In the first rows, a run of 40 % of the rows so
+            far is withstood.
 
-    Guarantee
-    ---------
-    For gradients, Theorem 1 and the related theorems, if the model has the regret bound that they assume. For
-    features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and here units
-    change. A filter skips the first rows. But a classifier that has not learned a label yet
-    learns from the first finite row, whatever its size.
+    Guarantee: For gradients, Theorem 1 and the related theorems, if the model has the regret bound that they
+    assume. For features, none: the Proposition is about `Quantile` filters, i.i.d. rows and fixed units, and
+    here units change. A filter skips the first rows. But a classifier that has not learned a label yet learns
+    from the first finite row, whatever its size.
 
-    Examples
-    --------
     >>> from river import datasets, linear_model, preprocessing
     >>> from holdfast.river import Robust
     >>> model = Robust(preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1))
@@ -114,7 +100,7 @@ class Robust(AuditMixin, JudgingMixin, base.Wrapper, base.Estimator):
         filters, near = recommended(isinstance(self, base.Regressor), outliers, patience)
         self._filters = SizeFilters(dict(zip(names, filters, strict=False)), audit_size, near)
         self._linear = score is None and has_gradient(model)
-        self._audit, self._monitor = self._filters.audit, SkipMonitor(_REMEDY, depth=6)
+        self._audit, self._monitor = self._filters.audit, SkipMonitor(REMEDY, depth=6)
         self._start()
 
     # -- learn and predict
