@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.protocols import Row
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.vectors import TINY, dot, largest, squared, sum_abs, to_dense, values_of
 
 HUGE = (
@@ -229,10 +229,7 @@ class Mahalanobis:
         R = np.linalg.cholesky(A).T
         S = np.tril(np.linalg.inv(R.T))
         fields = {"matrix": A, "inverse": S.T @ S, "root": R, "coroot": S}
-        for name in fields:
-            fields[name] = np.ascontiguousarray(fields[name])
-            fields[name].flags.writeable = False
-        return replaced(self, **fields)
+        return replaced(self, **{name: frozen(np.ascontiguousarray(each)) for name, each in fields.items()})
 
     def of(self, x: Row) -> float:
         m = largest(x)

@@ -72,6 +72,12 @@ def replaced(rule: Made, **fields: Any) -> Made:
     return made._replace(**fields)
 
 
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same array, made read-only."""
+    array.flags.writeable = False
+    return array
+
+
 def rarely_called(function: Function) -> Function:
     """Mark a long function that few rounds call. The compiler does not inline it.
 
@@ -136,7 +142,7 @@ class _Rule(Rule):
 
 
 def _rebuild(cls: Any, values: Iterable[Any]) -> Any:
-    values = (_frozen(value) if isinstance(value, np.ndarray) else value for value in values)
+    values = (frozen(value) if isinstance(value, np.ndarray) else value for value in values)
     return tuple.__new__(cls, values)
 
 
@@ -227,7 +233,7 @@ def _bool(owner: str, name: str, value: Any) -> bool:
 
 def _array(owner: str, name: str, value: Any) -> np.ndarray:
     try:
-        return _frozen(np.array(value, dtype=np.float64, order="C"))
+        return frozen(np.array(value, dtype=np.float64, order="C"))
     except (TypeError, ValueError):
         raise TypeError(f"{owner}: {name} must be an array of numbers, got {value!r}") from None
 
@@ -239,11 +245,6 @@ def _tuple(owner: str, name: str, value: Any) -> tuple[Any, ...]:
         return tuple(value)
     except TypeError:
         raise TypeError(f"{owner}: {name} must be a tuple of rules, got {value!r}") from None
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
 
 
 _CASTS: dict[str, Cast] = {"int": _int, "float": _float, "bool": _bool, "ndarray": _array}

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.adversaries.draws import frozen
 from holdfast.norms import euclidean
 from holdfast.protocols import Adversary, Row, Weights
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.sketches.largest import Largest
 from holdfast.vectors import dot
 

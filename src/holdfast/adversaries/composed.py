@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from holdfast.adversaries.draws import frozen
 from holdfast.protocols import Adversary, Row, Weights
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.vectors import add
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from holdfast.losses import refuse_zero_one
 from holdfast.protocols import Loss
+from holdfast.rule import frozen
 
 
 def matrix(values: Any, name: str) -> np.ndarray:
@@ -56,6 +57,4 @@ def _readonly(values: np.ndarray, name: str, shape: str, dim: int) -> np.ndarray
             f"{name} must have {dim} dimension{'s' * (dim > 1)}, {shape}: got shape {array.shape}"
         )
     kept = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
-    view = np.ascontiguousarray(array, dtype=kept).view(np.ndarray)
-    view.flags.writeable = False
-    return view
+    return frozen(np.ascontiguousarray(array, dtype=kept).view(np.ndarray))

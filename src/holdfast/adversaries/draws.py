@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from holdfast.protocols import Row, Weights
+from holdfast.rule import frozen
 
 
 def signs(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -29,12 +30,6 @@ def all_but(outliers: np.ndarray, rounds: int) -> np.ndarray:
     inliers = np.ones(rounds, bool)
     inliers[outliers] = False
     return frozen(inliers)
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """The same array, made read-only."""
-    array.flags.writeable = False
-    return array
 
 
 def check_budget(k: int, rounds: int) -> None:

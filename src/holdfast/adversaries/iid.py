@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from holdfast.adversaries import draws
-from holdfast.adversaries.draws import axes, frozen
+from holdfast.adversaries.draws import axes
 from holdfast.adversaries.gradients import Gradients
 from holdfast.adversaries.replay import Replay
 from holdfast.domains import Box
 from holdfast.losses import Logistic
 from holdfast.protocols import Tail
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 
 
 @rule

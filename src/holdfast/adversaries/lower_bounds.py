@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from holdfast.adversaries import draws
-from holdfast.adversaries.draws import check_budget, frozen, signs
+from holdfast.adversaries.draws import check_budget, signs
 from holdfast.adversaries.gradients import Gradients
 from holdfast.domains import Interval
 from holdfast.protocols import Row, Weights
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 
 
 @rule

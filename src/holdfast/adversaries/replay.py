@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.adversaries.data import labels, matrix, vector
 from holdfast.losses import slope_at
 from holdfast.protocols import Loss, Row, Weights
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.vectors import Sparse, dot, prefetch_at, prefetch_row, target_for
 
 
@@ -63,9 +63,7 @@ def replay_of_arrays(X: np.ndarray, y: np.ndarray, loss: Loss) -> Replay:
 
 
 def _readonly(array: np.ndarray) -> np.ndarray:
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+    return frozen(np.ascontiguousarray(array).view())
 
 
 @rule

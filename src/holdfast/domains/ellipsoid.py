@@ -7,7 +7,7 @@ import numpy as np
 
 from holdfast.domains.shifted import ROUNDING, placed
 from holdfast.norms import euclidean, hypotenuse, positive_definite
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.vectors import add, dot, largest, sum_abs
 
 
@@ -40,9 +40,8 @@ class Ellipsoid:
 
     def check(self) -> Any:
         M, squares, vectors = positive_definite("Ellipsoid: shape", self.shape)
-        axes, lengths = np.ascontiguousarray(vectors.T), np.sqrt(squares / squares[-1])
-        for array in (M, axes, lengths):
-            array.flags.writeable = False
+        M, axes = frozen(M), frozen(np.ascontiguousarray(vectors.T))
+        lengths = frozen(np.sqrt(squares / squares[-1]))
         longest = math.sqrt(squares[-1])
         blur = longest * math.sqrt(_distance(M / longest / longest, axes, lengths))
         return placed(replaced(self, shape=M, axes=axes, lengths=lengths, longest=longest, blur=blur))

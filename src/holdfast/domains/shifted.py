@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast.protocols import Domain
-from holdfast.rule import replaced, rule
+from holdfast.rule import frozen, replaced, rule
 from holdfast.vectors import dot, largest
 
 ROUNDING = 1e-12  # the rounding error that `contains` allows, relative to the size of the domain
@@ -99,8 +99,7 @@ def point(name: str, value: ArrayLike) -> float | np.ndarray:
         raise ValueError(f"{name} must be a number or a vector, got an array of shape {point.shape}")
     if not largest(point) <= 1e290:  # so that w - point does not overflow for a finite w
         raise ValueError(f"{name} must be finite and at most 1e290 in size, got {value!s}")
-    point.flags.writeable = False
-    return point if point.ndim > 0 else float(point)
+    return frozen(point) if point.ndim > 0 else float(point)
 
 
 def write(w: np.ndarray, values: np.ndarray) -> np.ndarray:
