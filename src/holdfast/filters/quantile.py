@@ -1,14 +1,12 @@
 """The quantile filter (Algorithm 2): sizes are i.i.d., and the outliers are those above their p-quantile."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from holdfast.filters.binomial import WindowedTail
 from holdfast.filters.rank_rules import ORDERS, Binomial, FixedDelta, Horizon, confidence, first_epoch
 from holdfast.rule import rule
-from holdfast.sketches.histogram import LogHistogram
-from holdfast.sketches.ranks import Ranks
-from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
+from holdfast.sketches.windowed import check_window, order_statistics
 
 
 class QuantileState(NamedTuple):
@@ -84,10 +82,7 @@ class Quantile:
             raise ValueError(
                 "newsvendor ranks weigh the rounds to come and have no delta: give a horizon instead"
             )
-        if self.window is not None and not 2 <= self.window <= LONGEST:
-            raise ValueError(
-                f"window is a number of rounds, at least 2 and at most {LONGEST:,}: got {self.window}"
-            )
+        check_window(self.window)
         if self.window is not None and self.ranks == "newsvendor":
             raise ValueError(
                 "newsvendor ranks need sizes that are i.i.d. for all rounds, so they have no window: "
@@ -97,28 +92,17 @@ class Quantile:
             raise ValueError(f"growth must exceed 1 for epochs to get longer: got {self.growth}")
 
     def init(self, dim: int) -> QuantileState:
-        if self.window is not None:
-            return QuantileState(*self._windowed(self.window))
-        plan: Any = first_epoch(self.growth)
-        if self.horizon is not None:
-            plan = Horizon(confidence(self.horizon), self.horizon, self.horizon)
-        if self.delta is not None:
-            plan = FixedDelta(self.delta)
-        memory = Ranks.empty() if self.exact else LogHistogram.empty()
-        return QuantileState(memory, ORDERS[self.ranks](self.p), plan)
-
-    def _windowed(self, window: int) -> tuple[Any, Any, FixedDelta]:
-        """Memory, order and plan for a window."""
-        memory: Any = WindowedHistogram.empty(window)
-        if self.exact:
-            memory = Windowed(Ranks.empty(), Ranks.empty(), 0, window)
-        order = ORDERS[self.ranks](self.p)
-        if self.ranks == "binomial":
+        window, horizon, delta = self.window, self.horizon, self.delta
+        order, plan = ORDERS[self.ranks](self.p), cast(Any, first_epoch(self.growth))
+        if horizon is not None:
+            plan = Horizon(confidence(horizon), horizon, horizon)
+        if window is not None and self.ranks == "binomial":
             order = Binomial(WindowedTail.of_quantile(self.p, window), 0)
-        delta = self.delta
-        if delta is None:
-            delta = confidence(window if self.horizon is None else self.horizon)
-        return memory, order, FixedDelta(delta)
+        if window is not None and delta is None:
+            delta = confidence(window if horizon is None else horizon)
+        if delta is not None:
+            plan = FixedDelta(delta)
+        return QuantileState(order_statistics(self.exact, window), order, plan)
 
     def valid(self, state: QuantileState) -> bool:
         n = state.memory.seen()

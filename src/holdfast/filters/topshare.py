@@ -5,9 +5,7 @@ from typing import Any, NamedTuple
 
 from holdfast.filters.budget_schedule import BudgetSchedule, WindowBudget
 from holdfast.rule import rule
-from holdfast.sketches.histogram import LogHistogram
-from holdfast.sketches.ranks import Ranks
-from holdfast.sketches.windowed import LONGEST, Windowed, WindowedHistogram
+from holdfast.sketches.windowed import check_window, order_statistics
 
 
 class TopShareState(NamedTuple):
@@ -82,10 +80,7 @@ class TopShare:
             raise ValueError(f"delta is a probability: expected 0 < delta < 1, got {self.delta}")
         if not 1.0 < self.slack < math.inf:
             raise ValueError(f"slack must exceed 1, and 2 is the paper's choice: got {self.slack}")
-        if self.window is not None and not 2 <= self.window <= LONGEST:
-            raise ValueError(
-                f"window is a number of rounds, at least 2 and at most {LONGEST:,}: got {self.window}"
-            )
+        check_window(self.window)
         if self.patience < 0 or (self.patience > 0 and self.window is None):
             raise ValueError(
                 "patience is a number of rounds out of a window, so it needs one and cannot be negative: got "
@@ -93,13 +88,12 @@ class TopShare:
             )
 
     def init(self, dim: int) -> TopShareState:
+        memory = order_statistics(self.exact, self.window)
         if self.window is None:
-            memory = Ranks.empty() if self.exact else LogHistogram.empty()
             return TopShareState(memory, BudgetSchedule.at_start())
-        budget = WindowBudget.at_start(self.share, self.delta, self.window, self.patience)
-        if self.exact:
-            return TopShareState(Windowed(Ranks.empty(), Ranks.empty(), 0, self.window), budget)
-        return TopShareState(WindowedHistogram.empty(self.window), budget)
+        return TopShareState(
+            memory, WindowBudget.at_start(self.share, self.delta, self.window, self.patience)
+        )
 
     def valid(self, state: TopShareState) -> bool:
         memory, budget = state.memory, state.budget

@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from holdfast.sketches.histogram import LogHistogram, keep_remainders, remainders_add_up
+from holdfast.sketches.ranks import Ranks
 
 
 class Windowed(NamedTuple):
@@ -151,3 +152,16 @@ class WindowedHistogram(NamedTuple):
         The two current blocks become one, which is full if it has `window` sizes or more.
         """
         return WindowedHistogram(self.counts.merge(other.counts), self.window)
+
+
+def check_window(window: int | None) -> None:
+    """Raise if order statistics of so many rounds cannot be kept; None is for ever."""
+    if window is not None and not 2 <= window <= LONGEST:
+        raise ValueError(f"window is a number of rounds, at least 2 and at most {LONGEST:,}: got {window}")
+
+
+def order_statistics(exact: bool, window: int | None) -> Any:
+    """An empty sketch of all sizes, or of the last `window` to 2 `window`."""
+    if window is None:
+        return Ranks.empty() if exact else LogHistogram.empty()
+    return Windowed(Ranks.empty(), Ranks.empty(), 0, window) if exact else WindowedHistogram.empty(window)
