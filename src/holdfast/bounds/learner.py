@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdfast.learners.bettors import bettors_bound
+from holdfast.learners.reserved import bettor_bound
 from holdfast.norms import euclidean
 
 
@@ -105,14 +107,10 @@ def theorem_u_epochs(
 
 
 def _bettor(far: float, first: float, squares: float, size: float, radius: float, kept: float) -> float:
-    """(1+τ)ε + 2a‖u‖ [(ln(2a‖u‖/ε) + Q/2 - ¾)₊ + τ (ln(4a‖u‖/ε) - 1)₊]."""
-    wealth, a = radius * first, math.hypot(first, math.sqrt(squares))
-    safe, reach = (1.0 + kept) * wealth, 2.0 * a * far
-    if not reach > 0.0:
-        return safe
+    """`bettor_bound` with the most that Q can be."""
+    a = math.hypot(first, math.sqrt(squares))
     most = (1.0 + (size / first) ** 2) * 2.0 * math.log(a / first)
-    grown = max(math.log(reach / wealth) + 0.5 * most - 0.75, 0.0)
-    return safe + reach * (grown + kept * max(math.log(2.0 * reach / wealth) - 1.0, 0.0))
+    return bettor_bound(far, a, most, radius * first, kept)
 
 
 def mixability_gap(rate: float, width: float) -> float:
@@ -172,11 +170,8 @@ def theorem_p(
     >>> round(theorem_p(u=[1.0], around=[0.0], roots=[31**0.5], limits=[1.0]), 1)
     54.3
     """
-    far = np.abs(np.asarray(u, np.float64) - np.asarray(around, np.float64))
-    a, h = np.asarray(roots, np.float64), np.asarray(limits, np.float64)
-    reach = 2.0 * far * a
-    grown = np.log(np.where(reach > 0.0, reach, 1.0) / wealth) + np.log2(a / h) - 0.75
-    return float(np.sum(np.where(a > h, wealth + reach * np.maximum(grown, 0.0), 0.0))) + left_out
+    u, around, roots, limits = (np.asarray(each) for each in (u, around, roots, limits))
+    return bettors_bound(u, around, roots, limits, wealth) + left_out
 
 
 def default_bound(mixed: float, epochs: ArrayLike, units: ArrayLike = 1.0, clipped: float = 0.0) -> float:

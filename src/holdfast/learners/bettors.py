@@ -141,16 +141,7 @@ class Bettors:
         return state
 
     def bound(self, state: BettorsState, u: np.ndarray) -> float:
-        most = 0.0
-        for i in range(len(u)):
-            far, a = abs(float(u[i]) - float(state.around[i])), math.sqrt(float(state.squares[i]))
-            limit = float(state.limits[i])
-            if a > limit:
-                most += self.wealth
-                if far > 0.0:
-                    grown = math.log(2.0 * far * a / self.wealth) + math.log2(a / limit) - 0.75
-                    most += 2.0 * far * a * max(grown, 0.0)
-        return most
+        return bettors_bound(np.asarray(u), state.around, np.sqrt(state.squares), state.limits, self.wealth)
 
     def hindsight(self, state: BettorsState, u: np.ndarray) -> float:
         """The regret against u is at most this, from the wealth that is left: never above `bound`."""
@@ -159,3 +150,10 @@ class Bettors:
             gain = (float(u[i]) - float(state.around[i])) * float(state.sums[i])
             regret += self.wealth - float(state.wealth[i]) + gain
         return regret
+
+
+def bettors_bound(u: np.ndarray, around: np.ndarray, a: np.ndarray, h: np.ndarray, wealth: float) -> float:
+    """The sum over weights of wealth + r (ln(r / wealth) + log2(a / h) - 3/4)₊, with r = 2|u - around| a."""
+    reach = 2.0 * np.abs(u - around) * a
+    grown = np.log(np.where(reach > 0.0, reach, 1.0) / wealth) + np.log2(a / h) - 0.75
+    return float(np.sum(np.where(a > h, wealth + reach * np.maximum(grown, 0.0), 0.0)))

@@ -68,6 +68,15 @@ def bet(state: ReservedState, slope: float, x: Any, size: float, first: float, t
     return ReservedState(state.w, state.total, squares, relative, wealth, top)
 
 
+def bettor_bound(far: float, root: float, relative: float, wealth: float, tax: float) -> float:
+    """(1+τ)ε + 2a‖u‖ [(ln(2a‖u‖/ε) + Q/2 - ¾)₊ + τ (ln(4a‖u‖/ε) - 1)₊]; a is `root`, ε is `wealth`."""
+    safe, reach = (1.0 + tax) * wealth, 2.0 * root * far
+    if not reach > 0.0:
+        return safe
+    grown = max(math.log(reach / wealth) + 0.5 * relative - 0.75, 0.0)
+    return safe + reach * (grown + tax * max(math.log(2.0 * reach / wealth) - 1.0, 0.0))
+
+
 @rule
 class Reserved:
     """w = -G wealth / (2 a max(a, |G|)): a bettor that keeps a part of what it wins.
@@ -149,15 +158,9 @@ class Reserved:
         return bet(state, slope, x, size, self.least_root(), self.tax_or_none())
 
     def bound(self, state: ReservedState, u: np.ndarray) -> float:
-        far, tax, first = euclidean(np.asarray(u, float)), self.tax_or_none(), self.first_wealth()
-        safe = (1.0 + tax) * first
-        if not far > 0.0:
-            return safe
-        root = math.sqrt(self.least_root() * self.least_root() + state.squares)
-        reach = 2.0 * root * far
-        grown = max(math.log(reach / first) + 0.5 * state.relative - 0.75, 0.0)
-        kept = tax * max(math.log(2.0 * reach / first) - 1.0, 0.0)
-        return safe + self.k * self.size * far + reach * (grown + kept)
+        far, root = euclidean(np.asarray(u, float)), math.hypot(self.least_root(), math.sqrt(state.squares))
+        most = bettor_bound(far, root, state.relative, self.first_wealth(), self.tax_or_none())
+        return most + self.k * self.size * far
 
 
 class ReservedEpochsState(NamedTuple):
