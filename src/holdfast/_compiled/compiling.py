@@ -11,10 +11,13 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from holdfast._compiled import calls, prebuilt
 from holdfast._compiled.argument_types import AnyFunction, Arguments, signature
 from holdfast._compiled.calls import Form
 from holdfast._compiled.disk_cache import is_empty
+from holdfast._compiled.long_calls import deferred_interrupts
 
 FEW = 500  # rounds, a hundred rows in five epochs: with less, not even a look at the disk, which takes 20 ms
 SHORT = 10  # rounds in one call: in Python they are faster than to convert the state and back
@@ -66,6 +69,20 @@ def choose(kind: Form, function: AnyFunction, args: Arguments, rounds: int, befo
     if (cost * expected < FEW) if calls.has_others() else (_interpreted[0] + cost * expected < LOADING):
         return False
     return _is_stored(kind, function, args) or (may_compile and expected >= WORTH_COMPILING)
+
+
+def called(function: AnyFunction, args: Arguments, count: int, cost: float, before: int = 0) -> Any:
+    """The result of a function that does something `count` times: compiled, if that is worth it.
+
+    `before` is how often this was done before, and `cost` as in `expecting`.
+    """
+    with expecting(0, cost), np.errstate(all="ignore"):
+        if choose("call", function, args, count, before):
+            calls.prepare(function, *args)  # may take a minute, and can be interrupted
+            with deferred_interrupts():
+                return calls.call(function, *args)
+        count_interpreted(count)
+        return function(*args)
 
 
 def _is_stored(kind: Form, function: AnyFunction, args: Arguments) -> bool:

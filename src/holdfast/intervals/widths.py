@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast._compiled.compiling import choose, count_interpreted, expecting
-from holdfast._compiled.long_calls import deferred_interrupts
+from holdfast._compiled.compiling import called
 from holdfast.filters.everything import Everything
 from holdfast.flatten import numbers_of, state_of
 from holdfast.intervals.tracker import IGNORED, MISSED, Tracker, TrackerState
@@ -157,15 +156,7 @@ class Widths:
             return
         scores = np.ascontiguousarray(np.concatenate(self._pending))
         args = self._state, self.tracker, scores
-        with expecting(0, _COST):
-            if choose("call", follow_each, args, len(scores), self._rounds):
-                from holdfast._compiled import call
-
-                with deferred_interrupts():
-                    self._state = call(follow_each, *args)
-            else:
-                self._state = follow_each(*args)
-                count_interpreted(len(scores))
+        self._state = called(follow_each, args, len(scores), _COST, self._rounds)
         self._rounds += len(scores)
         self._pending, self._waiting = [], 0
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdfast._compiled.compiling import choose, count_interpreted, expecting
-from holdfast._compiled.long_calls import deferred_interrupts
+from holdfast._compiled.compiling import called
 from holdfast.flatten import numbers_of, state_of
 from holdfast.levels.alarms import Alarms, Event
 from holdfast.levels.baseline import Baseline, LevelState
@@ -146,15 +145,7 @@ class Level:
                 )
         numbers, flags = np.zeros((len(values), 5)), np.zeros((len(values), 4), np.bool_)
         args = self._state, self.baseline, values, numbers, flags
-        with expecting(0, _COST), np.errstate(all="ignore"):
-            if choose("call", follow_values, args, len(values)):
-                from holdfast._compiled import call
-
-                with deferred_interrupts():
-                    self._state = call(follow_values, *args)
-            else:
-                self._state = follow_values(*args)
-                count_interpreted(len(values))
+        self._state = called(follow_values, args, len(values), _COST)
         level, spread, low, high, same = numbers.T
         unknown = np.isnan(low)
         low, high = np.where(unknown, -math.inf, low), np.where(unknown, math.inf, high)
