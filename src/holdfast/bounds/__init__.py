@@ -32,7 +32,6 @@ from holdfast.bounds.convex import (
     corollary_3_hindsight,
     corollary_3_paper,
 )
-from holdfast.bounds.intervals import theorem_i, theorem_ii
 from holdfast.bounds.learner import (
     default_bound,
     mixability_gap,
@@ -41,6 +40,8 @@ from holdfast.bounds.learner import (
     ogd_paper,
     ogd_strongly_convex,
     ogd_strongly_convex_hindsight,
+    theorem_i,
+    theorem_ii,
     theorem_p,
     theorem_u,
     theorem_u_epochs,
