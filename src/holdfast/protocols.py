@@ -14,35 +14,6 @@ Vectors are arrays of float64. Rows can also be sparse, and weights lazy (`holdf
 the methods say `Any` for both.
 """
 
-__all__ = [
-    "Adversary",
-    "AdversaryOptions",
-    "Domain",
-    "DomainOptions",
-    "Filter",
-    "FilterOptions",
-    "HintedLearner",
-    "Learner",
-    "LearnerInDomain",
-    "LearnerOptions",
-    "LearningOptions",
-    "LipschitzLoss",
-    "Loss",
-    "LossOptions",
-    "Measure",
-    "MeasureOptions",
-    "Norm",
-    "NormOptions",
-    "Player",
-    "PlayerInDomain",
-    "PlayerOptions",
-    "Row",
-    "StateOptions",
-    "Step",
-    "Tail",
-    "Weights",
-]
-
 import math
 from typing import Any, Protocol, TypeAlias
 
