@@ -114,17 +114,14 @@ class Weighted:
     def start(self: Any) -> Any:
         return self.inner.start()
 
-    def is_sparse(self) -> bool:
-        inner: Any = self.inner
-        return inner.is_sparse()
+    def is_sparse(self: Any) -> bool:
+        return self.inner.is_sparse()
 
-    def expect(self, t: int) -> None:
-        inner: Any = self.inner
-        inner.expect(t)
+    def expect(self: Any, t: int) -> None:
+        self.inner.expect(t)
 
-    def target_at(self, t: int) -> float:
-        inner: Any = self.inner
-        return inner.target_at(t)
+    def target_at(self: Any, t: int) -> float:
+        return self.inner.target_at(t)
 
     def reveal(self, state: Any, t: int, w: Weights) -> tuple[Any, float, float, Row]:
         state, loss, slope, x = self.inner.reveal(state, t, w)

@@ -32,12 +32,11 @@ class Shifted:
     dim: int = 0
     far: float = 0.0
 
-    def check(self) -> Any:
+    def check(self: Any) -> Any:
         around = point("around", self.around)
         dim = np.size(around) * np.ndim(around)
-        domain: Any = self.domain
         if dim > 0:
-            domain.check_dim(dim)
+            self.domain.check_dim(dim)
         return replaced(self, around=around, dim=dim, far=largest(around))
 
     def project(self, w: np.ndarray) -> np.ndarray:
@@ -64,16 +63,14 @@ class Shifted:
     def support(self, g: np.ndarray) -> float:
         return self.domain.support(g) + dot(g, np.zeros(len(g)) + self.around)
 
-    def reaches(self, g: np.ndarray) -> tuple[float, float, float]:
-        domain: Any = self.domain
-        up, down, size = domain.reaches(g)
+    def reaches(self: Any, g: np.ndarray) -> tuple[float, float, float]:
+        up, down, size = self.domain.reaches(g)
         offset = np.zeros(len(g)) + self.around
         shift = dot(g, offset)
         return up + shift, down - shift, size + dot(np.abs(g), np.abs(offset) + 2.0 * ROUNDING * self.far)
 
-    def check_dim(self, dim: int) -> None:
-        domain: Any = self.domain
-        domain.check_dim(dim)
+    def check_dim(self: Any, dim: int) -> None:
+        self.domain.check_dim(dim)
         if self.dim not in (0, dim):
             raise ValueError(f"around has {self.dim} entries, but the vectors have {dim}")
 

@@ -130,15 +130,12 @@ class WindowedTail(NamedTuple):
         return WindowedTail(tail, np.zeros(len(tail.figures)), window)
 
     def has_window(self, window: int | None) -> bool:
-        """Whether its blocks have this length."""
         return self.window == window
 
     def is_for(self, p: float) -> bool:
-        """As `BinomialTail.is_for`."""
         return self.tail.is_for(p)
 
     def cleared(self) -> "WindowedTail":
-        """The tail before the first round, in the same arrays."""
         self.saved[:] = 0.0
         return WindowedTail(self.tail.cleared(), self.saved, self.window)
 
@@ -148,7 +145,6 @@ class WindowedTail(NamedTuple):
         return self.tail.valid(n) and (n < self.window or saved.valid(self.window))
 
     def next_round(self, level: float, weight: float = 1.0) -> int:
-        """Add a round, and return the smallest k for level / weight."""
         k = self.tail.next_round(level, weight)
         n = self.tail.figures[0]
         if n == self.window:

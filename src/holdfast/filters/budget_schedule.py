@@ -133,11 +133,9 @@ class WindowBudget(NamedTuple):
         return WindowBudget(BudgetSchedule.at_start(), budgets, np.zeros(3), window, patience)
 
     def has_window(self, window: int | None) -> bool:
-        """Whether its blocks have this length."""
         return self.window == window
 
     def cleared(self) -> "WindowBudget":
-        """The schedule before the first round, in the same arrays."""
         self.step[:] = 0.0
         return WindowBudget(self.first.cleared(), self.budgets, self.step, self.window, self.patience)
 
@@ -157,15 +155,12 @@ class WindowBudget(NamedTuple):
         )
 
     def store(self, threshold: float) -> None:
-        """Store a threshold of this step."""
         self.step[_STORED] = threshold
 
     def stored(self) -> float:
-        """The threshold that was stored last."""
         return float(self.step[_STORED])
 
     def surely_kept(self, n: int, size: float) -> bool:
-        """Whether n is in the step, and the size is at most the stored threshold."""
         return size <= self.step[_STORED] and n <= self.step[_LAST]
 
     def at(self, n: int, share: float, level: float) -> int:

@@ -27,10 +27,7 @@ class Fleet:
     the reason "late" in the output.
 
     Parameters:
-        key, target, order (names of columns): A key is text, a whole number, a truth value or a date. An
-            order is a whole number, a date or a timestamp.
-        features, drop (names of columns, optional): Predict from these columns, or from all but these.
-            Default: from all but key, target, order and id.
+        key, target, order, features, drop, compiled: As in `learn`; by default `id` is no feature.
         labels (texts, optional): All labels; needed for classification without a sample.
         sample (DataFrame, optional): Rows to choose the encoding of the columns from. Without them the
             columns must be numbers, truth values and times.
@@ -44,7 +41,6 @@ class Fleet:
         groups, pages: The keys are divided into groups, which tasks can work on at the same time, and each
             group into pages. The states of a page are read and written together. They cannot be changed in a
             checkpoint.
-        compiled: Whether to compile. The result is the same. Default: as `holdfast learn`.
         **settings: task, loss, outliers, learner, scale, memory, patience, delay, missing: as in `holdfast
             learn --help`.
     """
