@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdfast._compiled import prebuilt
+from holdfast._compiled.argument_types import BoundState
 from holdfast._compiled.calls import can_compile
 from holdfast._compiled.long_calls import deferred_interrupts
 from holdfast.dry_run import check_rule
@@ -77,7 +78,7 @@ class Gate:
         check_rule(filter, Filter, dim=1)
         self.filter, self.compiled = cast(FilterOptions, filter), compiled
         self._state, self._last = aligned_copy(filter.init(1)), np.full(1, math.nan)
-        self._compiled_keep: Any = None  # the compiled `keep_one`, with its state
+        self._compiled_keep: BoundState | None = None  # the compiled `keep_one`, with its state
         self._events = None if on_event is None else RowEvents([""], on_event, patience)
         if compiled:
             self._bind()

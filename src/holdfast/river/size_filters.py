@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from holdfast.audit import Audit
 from holdfast.defaults import PATIENCE
@@ -10,7 +10,7 @@ from holdfast.dry_run import check_rule
 from holdfast.filters import TopShare
 from holdfast.guard import first_refusal
 from holdfast.options import Outliers, filter_of, is_auto, read_outliers, read_rows
-from holdfast.protocols import Filter
+from holdfast.protocols import Filter, FilterOptions
 from holdfast.river.named_units import NEAR
 from holdfast.rounds import Verdict
 from holdfast.steady.choice import gate_for
@@ -72,10 +72,10 @@ class SizeFilters:
     (2, {'features': 1, 'not readable': 1, 'warm-up': 1})
     """
 
-    def __init__(self, filters: dict[str, Any], audit_size: int, near: float = 0.0) -> None:
+    def __init__(self, filters: dict[str, Filter], audit_size: int, near: float = 0.0) -> None:
         self.near = near  # a size of features or target up to here is kept, after the warm-up
         self.warm: set[str] = set()  # names of filters that have started again: they need no warm-up
-        self.filters = list(filters.values())
+        self.filters = [cast(FilterOptions, filter) for filter in filters.values()]
         for filter in self.filters:
             check_rule(filter, Filter, dim=1)
         # By label; the only key is None if labels do not matter.
@@ -131,7 +131,7 @@ class SizeFilters:
         return self.audit.skipped > before
 
 
-def recommended(regression: bool, outliers: Outliers, patience: str | float) -> tuple[list[Any], float]:
+def recommended(regression: bool, outliers: Outliers, patience: str | float) -> tuple[list[Filter], float]:
     """Filters for features, target and gradient, and the size in units up to which the first two keep a row.
 
     With "auto" or a share they are those of `holdfast.steady.Steady`, and follow changes. Others are used as
