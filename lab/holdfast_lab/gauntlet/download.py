@@ -114,7 +114,14 @@ def main() -> None:
     for name in sys.argv[2:] or SOURCES:
         if name not in SOURCES:
             raise SystemExit(f"there is no source of {name}: try one of {', '.join(SOURCES)}")
-        tell(f"{name}: {download(Path(sys.argv[1]), name, SOURCES[name])}")
+        try:
+            path = download(Path(sys.argv[1]), name, SOURCES[name])
+        except (OSError, zipfile.BadZipFile) as problem:
+            reason = getattr(problem, "reason", problem)
+            raise SystemExit(f"{name} was not downloaded from {SOURCES[name].url}: {reason}") from None
+        except ValueError as problem:
+            raise SystemExit(str(problem)) from None
+        tell(f"{name}: {path}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from holdfast_lab.gauntlet.download import SOURCES, download
+from holdfast_lab.gauntlet.download import SOURCES, download, main
 from holdfast_lab.trials.data import load
 
 
@@ -69,6 +69,23 @@ def test_a_source_that_has_changed_is_refused(served, tmp_path):
     with pytest.raises(ValueError, match="has changed"):
         download(tmp_path, "spambase", source)
     assert not (tmp_path / "spambase").exists()
+
+
+def test_without_a_network_the_command_says_so_in_a_sentence(tmp_path, monkeypatch):
+    gone = SOURCES["spambase"]._replace(url=(tmp_path / "gone").as_uri())
+    monkeypatch.setitem(SOURCES, "spambase", gone)
+    monkeypatch.setattr("sys.argv", ["download", str(tmp_path), "spambase"])
+    with pytest.raises(SystemExit, match=r"spambase was not downloaded from file:.*: .*No such file"):
+        main()
+    assert not (tmp_path / "spambase").exists()
+
+
+def test_a_changed_source_ends_the_command_with_a_sentence(served, tmp_path, monkeypatch):
+    source = served("spambase", spam(np.random.default_rng(0)))._replace(sha256="0" * 64)
+    monkeypatch.setitem(SOURCES, "spambase", source)
+    monkeypatch.setattr("sys.argv", ["download", str(tmp_path), "spambase"])
+    with pytest.raises(SystemExit, match="has changed"):
+        main()
 
 
 def test_sources_are_pinned_to_a_commit_and_a_digest():
