@@ -2,7 +2,7 @@
 
 Its filter has fixed shapes, so that it runs under jit.
 
->>> optimizer = guarded(optax.adamw(1e-3), outliers=0.01)  # doctest: +SKIP
+>>> optimizer = guarded(optax.adamw(1e-3))  # doctest: +SKIP
 """
 
 import math
@@ -132,7 +132,7 @@ def audit_of(state: Any) -> dict[str, list[Any]]:
 
 def guarded(
     inner: optax.GradientTransformation,
-    outliers: float | TopK | TopShare = 0.01,
+    outliers: float | TopK | TopShare = 0.1,
     window: int | None = 1000,
     *,
     slack: float = 2.0,
@@ -152,7 +152,8 @@ def guarded(
     Parameters:
         inner: What takes the step: an optimizer, or a chain.
         outliers (float, int or filter): The share of steps that may be bad, if below 1; how many of them may
-            be, otherwise; or a `TopK` or `TopShare` of holdfast.
+            be, otherwise; or a `TopK` or `TopShare` of holdfast. The default of 0.1 leaves out at least the
+            first four steps, and at most 256 after a lasting rise of all norms; 0.01 the first one, and 40.
         window: The memory in steps. Norms shrink during training, and a memory without end (None) would let
             every late spike pass.
         slack: How much larger than usual a norm may be.

@@ -52,6 +52,20 @@ def test_skipped_steps_leave_no_trace(name):
     assert (int(state.kept), int(state.skipped)) == (4, 6)
 
 
+def test_one_step_in_ten_may_be_bad_if_nothing_is_said():
+    """No bad step is taken, and no good one lost but the first ones."""
+    bad = jax.random.uniform(jax.random.key(0), 400) < 0.1
+    bad = bad.at[:10].set(False)
+    optimizer = guarded(optax.sgd(1.0))
+
+    def body(state, size):
+        _, state = optimizer.update(size[None], state)
+        return state, state.last_kept
+
+    _, kept = jax.lax.scan(body, optimizer.init(jnp.zeros(1)), jnp.where(bad, 1e6, 1.0))
+    assert (kept == ~bad.at[:4].set(True)).all()
+
+
 def run(optimizer, factors):
     """All steps in one scan: the final state, and which steps were taken."""
 

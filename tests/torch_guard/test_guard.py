@@ -55,6 +55,18 @@ def test_skipped_steps_leave_no_trace(name, options, strategy):
     assert same([p.detach() for p in nets[0].parameters()], [p.detach() for p in nets[1].parameters()])
 
 
+def test_one_step_in_ten_may_be_bad_if_nothing_is_said():
+    """No bad step is taken, and no good one lost but the first ones."""
+    p = torch.nn.Parameter(torch.zeros(1))
+    optimizer = guard(torch.optim.SGD([p], lr=1.0))
+    bad = torch.rand(400, generator=torch.Generator().manual_seed(0)) < 0.1
+    bad[:10] = False
+    for is_bad in bad.tolist():
+        p.grad = torch.tensor([1e6 if is_bad else 1.0])
+        optimizer.step()
+    assert sorted(optimizer.holdfast.audit()["step"]) == [0, 1, 2, 3, *bad.nonzero().flatten().tolist()]
+
+
 class Counting(torch.optim.SGD):
     """Like some of other packages: a step that calls `super().step()`, and counts of steps on the host."""
 

@@ -30,6 +30,15 @@ def test_the_gradient_is_that_of_the_kept_examples_over_the_size_of_the_batch():
         torch.testing.assert_close(a, p.grad)
 
 
+def test_one_example_in_ten_may_be_bad_if_nothing_is_said():
+    net = torch.nn.Linear(1, 1, bias=False)
+    examples = PerExample(net, lambda output, size: (output * size).sum())
+    x, sizes = torch.ones(50, 1), torch.ones(50)
+    sizes[::10] = 1e6
+    _, kept = examples.backward(x, sizes)
+    assert kept.tolist() == (sizes == 1.0).tolist()
+
+
 def test_a_memory_is_that_of_the_core_filter_whatever_the_batches():
     rule = TopK(2, window=7)
     sizes = torch.rand(60, generator=torch.Generator().manual_seed(0), dtype=torch.float64) ** -2

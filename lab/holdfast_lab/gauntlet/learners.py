@@ -93,7 +93,7 @@ LEARNERS: dict[str, Learner] = {
             "OLMo-core",
             "axlearn",
             "icefall",
-            "holdfast, 10 %",
+            OURS,
             "holdfast, Top-k",
         )
     },

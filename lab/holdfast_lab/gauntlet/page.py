@@ -32,8 +32,8 @@ def write_pages(results: dict[str, Any], folder: Path) -> Path:
 def file_name(name: str) -> str:
     """The name of a contestant as that of a file.
 
-    >>> file_name("SGD + holdfast, 10 %")
-    'sgd-holdfast-10'
+    >>> file_name("SGD + holdfast, 1 %")
+    'sgd-holdfast-1'
     """
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "contestant"
 

@@ -76,7 +76,7 @@ def _plain(wrapper: Callable[[Optimizer], Stepping]) -> Callable[[Optimizer, int
 OURS, NONE = "holdfast", "none"
 STEPPERS: dict[str, Stepper] = {
     OURS: Stepper(of_rule(Guard), ours=True),
-    "holdfast, 10 %": Stepper(of_rule(lambda: Guard(0.1)), ours=True),
+    "holdfast, 1 %": Stepper(of_rule(lambda: Guard(0.01)), ours=True),
     "holdfast, Top-k": Stepper(lambda o, bad: Ruled(Textbook(bad), o), told="how many are bad", ours=True),
     NONE: Stepper(of_rule(Nothing)),
     "fixed clip": Stepper(of_rule(FixedClip)),

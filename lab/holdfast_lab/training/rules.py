@@ -160,7 +160,7 @@ class FixedThreshold(Nothing):
 
 
 class Ours(Nothing):
-    """`holdfast.torch.guard` if 10 % of the steps may be bad."""
+    """`holdfast.torch.guard` as it is: 10 % of the steps may be bad."""
 
     title = "guard, outliers=0.1"
 
@@ -174,8 +174,8 @@ class Ours(Nothing):
         return own.rule.slack * float(own.largest[0, budget])
 
 
-class OursByDefault(Ours):
-    """`holdfast.torch.guard` as it is: 1 % of the steps may be bad. D and F have more than that."""
+class OursAtOnePercent(Ours):
+    """`holdfast.torch.guard` if 1 % of the steps may be bad. D and F have more than that."""
 
     title = "guard, outliers=0.01"
 
@@ -194,5 +194,5 @@ RULES = [
     Finite,
     ZeroNaN,
     Ours,
-    OursByDefault,
+    OursAtOnePercent,
 ]

@@ -1,6 +1,6 @@
 """PyTorch: one line that makes an optimizer skip the steps whose gradients are outliers.
 
->>> optimizer = guard(torch.optim.AdamW(model.parameters()), outliers=0.01)  # doctest: +SKIP
+>>> optimizer = guard(torch.optim.AdamW(model.parameters()))  # doctest: +SKIP
 """
 
 try:

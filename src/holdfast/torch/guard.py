@@ -26,7 +26,7 @@ _KEY = "holdfast"  # in the optimizer's state_dict
 
 def guard(
     optimizer: torch.optim.Optimizer,
-    outliers: float | TopK | TopShare = 0.01,
+    outliers: float | TopK | TopShare = 0.1,
     window: int | None = 1000,
     *,
     slack: float = 2.0,
@@ -47,7 +47,8 @@ def guard(
     Parameters:
         optimizer: Any but LBFGS, which computes several gradients in a step.
         outliers (float, int or filter): The share of steps that may be bad, if below 1; how many of them may
-            be, otherwise; or a `TopK` or `TopShare` of holdfast.
+            be, otherwise; or a `TopK` or `TopShare` of holdfast. The default of 0.1 leaves out at least the
+            first four steps, and at most 256 after a lasting rise of all norms; 0.01 the first one, and 40.
         window: The memory in steps. Norms shrink while a model is trained, and a memory without end (None)
             would let every late spike pass.
         slack: How much larger than what is usual a norm may be.

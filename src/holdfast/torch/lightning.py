@@ -14,7 +14,7 @@ from holdfast.torch.guard import GuardedOptimizer, guard
 
 
 class HoldfastCallback(Callback):
-    """Skip the steps whose gradients are outliers: `Trainer(callbacks=[HoldfastCallback(outliers=0.01)])`.
+    """Skip the steps whose gradients are outliers: `Trainer(callbacks=[HoldfastCallback()])`.
 
     Guards every optimizer of the module that has no guard yet, and logs `holdfast/kept`, `holdfast/skipped`,
     `holdfast/size` and `holdfast/threshold` as often as the trainer logs. The memory of the filters is in the

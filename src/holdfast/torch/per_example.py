@@ -44,7 +44,7 @@ class PerExample:
         self,
         model: torch.nn.Module,
         loss: Callable[..., torch.Tensor],
-        outliers: float | TopK | TopShare = 0.01,
+        outliers: float | TopK | TopShare = 0.1,
         window: int | None = 10_000,
         *,
         slack: float = 2.0,

@@ -1,5 +1,6 @@
 """Restated rules decide as the packages that they are of, where these are installed."""
 
+import inspect
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from holdfast_lab.gauntlet.rules.adagc import AdaGC
 from holdfast_lab.gauntlet.rules.fixed_clip import FixedClip
 from holdfast_lab.gauntlet.rules.olmo_core import OLMoCore
+from holdfast_lab.gauntlet.rules.ours import Guard
 from holdfast_lab.gauntlet.rules.zclip import ZClip
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-all installs it")
@@ -27,6 +29,13 @@ def one_weight(size):
     parameter = torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
     parameter.grad = torch.tensor([size], dtype=torch.float64)
     return parameter
+
+
+def test_the_guard_of_the_gauntlet_has_the_defaults_of_holdfast_torch():
+    from holdfast.torch import guard
+
+    real, ours = inspect.signature(guard).parameters, inspect.signature(Guard).parameters
+    assert [ours[name].default for name in ours] == [real[name].default for name in ours]
 
 
 @pytest.mark.parametrize("size", [0.5, 1.0, 7.0, 1e300, math.inf, math.nan])

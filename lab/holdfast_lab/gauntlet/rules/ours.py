@@ -4,9 +4,9 @@ import holdfast as hf
 
 
 class Guard:
-    """The filter of `holdfast.torch.guard`; by default 1 % of the last 1,000 to 2,000 steps may be bad."""
+    """The filter of `holdfast.torch.guard`; by default 10 % of the last 1,000 to 2,000 steps may be bad."""
 
-    def __init__(self, outliers: float = 0.01, window: int = 1000) -> None:
+    def __init__(self, outliers: float = 0.1, window: int = 1000) -> None:
         self.gate = hf.Gate(hf.TopShare(outliers, window=window))
 
     def keep(self, size: float) -> bool:
