@@ -203,31 +203,25 @@ def _gives_the_same_bits() -> bool | None:
 
 def numba() -> dict[str, Any]:
     """Whether games that are not prebuilt can be compiled."""
-    version = _version("numba")
-    if version is None:
-        return {"version": None, "broken": False, "path": None, "reason": None}
+    found = {"version": _version("numba"), "broken": False, "path": None, "reason": None}
+    if found["version"] is None:
+        return found
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             from holdfast._compiled import numba_path
     except Exception as problem:  # whatever an import of a broken package raises
-        return {"version": version, "broken": True, "path": None, "reason": repr(problem)}
+        return found | {"broken": True, "reason": repr(problem)}
     reason = next((str(each.message) for each in caught if "numba" in str(each.message)), None)
-    return {
-        "version": version,
-        "broken": False,
-        "path": "private" if numba_path.private else "public",
-        "reason": reason,
-    }
+    return found | {"path": "private" if numba_path.private else "public", "reason": reason}
 
 
 def cache() -> dict[str, Any]:
     folder = disk_cache.writable()
+    files = folder.glob(f"*{disk_cache.SUFFIX}") if folder else ()
+    sizes = [file.stat().st_size for file in files]
     tried = [str(each) for each in disk_cache.folders()]
-    if folder is None:
-        return {"folder": None, "tried": tried, "files": 0, "bytes": 0}
-    sizes = [file.stat().st_size for file in folder.glob(f"*{disk_cache.SUFFIX}")]
-    return {"folder": str(folder), "tried": tried, "files": len(sizes), "bytes": sum(sizes)}
+    return {"folder": folder and str(folder), "tried": tried, "files": len(sizes), "bytes": sum(sizes)}
 
 
 def extras() -> dict[str, Any]:
