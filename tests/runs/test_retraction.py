@@ -181,6 +181,7 @@ def test_a_dry_run_says_how_many_rows_and_how_far_back(tmp_path):
     history = History(tmp_path / "history", "adagrad", rows_of(150))
     history.learn(150)
     before = digest(history.run)
+    assert "nothing to undo" in called("restore", history.run, "1")[2]
     found = json.loads(history.call("retract", history.run, "--rows", "140-145", "--dry-run", "--json"))
     assert (found["rows"], found["first_row"], found["of_rounds"]) == (6, 140, 150)
     assert (found["from_round"], found["rounds"]) == (128, 22)
