@@ -1,12 +1,17 @@
 """The default for labels: what it withstands, what it follows, and when the estimator uses it."""
 
+import math
+
 import numpy as np
 import pytest
 from laws import like, same
 from scipy.sparse import csr_array
 
 import holdfast as hf
+from holdfast._compiled.compiling import expecting
+from holdfast.continuing import Game
 from holdfast.defaults import recommended
+from holdfast.learners.missing_cells import missing_with
 from holdfast.sklearn import RobustClassifier
 from holdfast.steady import Steady
 
@@ -17,11 +22,17 @@ def stream(rounds=6_000, seed=0):
     return X, np.where(X @ [1.0, -1.0, 0.5, 0.0] + 0.3 * rng.standard_normal(rounds) > 0.0, 1.0, -1.0)
 
 
-def mistakes(X, y, player=None):
-    """Whether each prediction was wrong, before the round was learned from."""
+def predictions(X, y):
+    """Of each round, before it was learned from. The estimator plays this game, so it is compiled anyway."""
     replay = hf.Replay(X, y, hf.Logistic())
-    record = hf.play(player or recommended(False), replay, keep=["predictions"], compiled=True)
-    return record.predictions * y <= 0.0
+    game = Game(recommended(False)._replace(missing=missing_with(0.5)), replay)
+    with expecting(math.inf):
+        return game.play(replay, keep=["predictions"]).predictions
+
+
+def mistakes(X, y):
+    """Whether each prediction was wrong."""
+    return predictions(X, y) * y <= 0.0
 
 
 @pytest.mark.parametrize(
@@ -65,8 +76,8 @@ def test_labels_that_are_wrong_in_a_burst_cost_few_mistakes():
     shown = y.copy()
     shown[400:600] *= -1.0
     replay = hf.Replay(X, shown, hf.Logistic())
-    predictions = hf.play(recommended(False), replay, keep=["predictions"], compiled=False).predictions
-    assert (predictions * y <= 0.0)[600:].mean() < 0.2  # 0.05 without the burst
+    record = hf.play(recommended(False), replay, keep=["predictions"], compiled=False)
+    assert (record.predictions * y <= 0.0)[600:].mean() < 0.2  # 0.05 without the burst
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e3])
@@ -75,10 +86,7 @@ def test_ten_percent_of_wrong_rows_cost_little(factor):
     bad = np.random.default_rng(1).random(6_000) < 0.1
     clean, shown = mistakes(X, y)[~bad].mean(), np.where(bad, -y, y)
     X[bad] *= factor
-    predictions = hf.play(
-        recommended(False), hf.Replay(X, shown, hf.Logistic()), keep=["predictions"], compiled=True
-    ).predictions
-    assert (predictions * y <= 0.0)[~bad].mean() < 1.15 * clean
+    assert (predictions(X, shown) * y <= 0.0)[~bad].mean() < 1.15 * clean
 
 
 def test_one_wild_cell_is_found_whatever_the_other_columns_are():
