@@ -4,11 +4,13 @@ import re
 
 import gallery
 import pytest
+from samples import slow
 
 ALL = pytest.mark.parametrize("name", gallery.EXAMPLES)
+LONG = ("poisoned_spam", "portfolio", "heavy_tails", "fleet_of_meters", "grid_search")  # two to three seconds
 
 
-@ALL
+@pytest.mark.parametrize("name", [slow(name) if name in LONG else name for name in gallery.EXAMPLES])
 def test_the_page_has_what_the_script_prints_and_draws(name, tmp_path):
     if name in gallery.NEEDS:
         pytest.importorskip(gallery.NEEDS[name], reason="not installed: make test-all installs it")

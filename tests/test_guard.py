@@ -42,7 +42,7 @@ def data(regression, rounds=800, sparse=False):
 @pytest.mark.parametrize(
     "regression, is_sparse, outliers",
     [
-        (True, False, "auto"),
+        slow((True, False, "auto")),  # compiling takes 7 s; tests/test_laws.py has smaller ones
         slow((False, True, "auto")),
         pytest.param(True, False, 20, marks=pytest.mark.exhaustive),
         pytest.param(False, False, hf.Quantile(0.9), marks=pytest.mark.exhaustive),
@@ -151,11 +151,12 @@ def test_theorem_h(stream, k, slack):
     assert regret <= bound * (1.0 + 1e-12) + 1e-9
 
 
-def test_two_halves_give_the_bits_of_one_game():
+@pytest.mark.parametrize("compiled", [False, slow(True)])
+def test_two_halves_give_the_bits_of_one_game(compiled):
     X, y = data(True)
     player = recommended(True, learner=LEARNER)
     whole = hf.play(player, hf.Replay(X, y, hf.Absolute()), keep=KEEP, compiled=False)
-    first = hf.play(player, hf.Replay(X[:333], y[:333], hf.Absolute()), keep=KEEP, compiled=True)
+    first = hf.play(player, hf.Replay(X[:333], y[:333], hf.Absolute()), keep=KEEP, compiled=compiled)
     second = hf.play(
         player, hf.Replay(X[333:], y[333:], hf.Absolute()), keep=KEEP, after=first, compiled=False
     )
@@ -388,7 +389,7 @@ FOUR = (
 )
 
 
-@pytest.mark.parametrize("count", [1, slow(2), slow(3), 4])
+@pytest.mark.parametrize("count", [slow(1), slow(2), slow(3), 4])
 def test_any_number_of_checks_decide_as_their_filters_do(count):
     """Each filter alone, on the sizes of the record, with a memory for each label where there are two."""
     X, y = data(regression=False, rounds=300)

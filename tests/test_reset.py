@@ -40,7 +40,7 @@ def filtered_with_reset(filter, state, sizes, reset_at):
     return thresholds[reset_at:], kept[reset_at:], state
 
 
-@both_ways("filter", FILTERS, FILTERS, every=4)
+@both_ways("filter", FILTERS, FILTERS, every=6)
 def test_a_reset_filter_decides_as_a_new_one(filter, run):
     thresholds, kept, state = filtered(filter, filter.init(1), NEXT)
     for past in (*PAST.values(), LONG):
@@ -97,7 +97,7 @@ def learned(learner, state, gradients, reset_at):
 ALL_LEARNERS = [*LEARNERS, hf.learners.Fixed([1.0, -1.0])]
 
 
-@both_ways("learner", ALL_LEARNERS, ALL_LEARNERS, every=3)
+@both_ways("learner", ALL_LEARNERS, ALL_LEARNERS, every=6)
 def test_a_reset_learner_learns_as_a_new_one(learner, run):
     expected = learned(learner, learner.init(2), GRADIENTS, 0)
     both = np.concatenate([-GRADIENTS[::-1], GRADIENTS])

@@ -145,7 +145,7 @@ TYPES = [(np.int32, np.float32), (np.int64, np.float64)]
 
 @pytest.mark.parametrize(
     ("player", "places", "dtype"),
-    thinned([(player, *types) for types in TYPES for player in PLAYERS], 6),
+    thinned([(player, *types) for types in TYPES for player in PLAYERS], 10),
     ids=lambda part: repr(part)[:70],
 )
 def test_compiled_games_and_halves_give_the_same_bits(player, places, dtype):

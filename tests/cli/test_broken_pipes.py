@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from cli.conftest import bits
+from samples import slow
 
 # Progress is reported after every piece, and the columns are guessed from the first 200 rows.
 DRIVER = """
@@ -91,22 +92,22 @@ def test_a_run_without_a_reader_is_complete(source, tmp_path, more):
     "args",
     [
         ("--help",),
-        ("learn", "--help"),
-        ("--version",),
+        slow((("learn", "--help"),)),
+        slow((("--version",),)),
         ("watch", "SOURCE", "--value", "y"),
         ("predict", "RUN", "SOURCE"),
         ("audit", "RUN"),
-        ("audit", "RUN", "--json"),
-        ("audit", "RUN", "--replay", "k=5"),
+        slow((("audit", "RUN", "--json"),)),
+        slow((("audit", "RUN", "--replay", "k=5"),)),
         ("audit", "RUN", "--skipped", "skipped.csv"),
-        ("inspect", "RUN"),
-        ("inspect", "RUN", "--json"),
-        ("release", "RUN", "QUARANTINE"),
-        ("report", "RUN"),
-        ("verify", "RUN"),
-        ("doctor",),
+        slow((("inspect", "RUN"),)),
+        slow((("inspect", "RUN", "--json"),)),
+        slow((("release", "RUN", "QUARANTINE"),)),
+        slow((("report", "RUN"),)),
+        slow((("verify", "RUN"),)),
+        slow((("doctor",),)),
         ("completion", "bash"),
-        ("reproduce", "--list"),
+        slow((("reproduce", "--list"),)),
         ("bench", "--tiny", "--only", "import"),
         ("demo",),
     ],
@@ -118,11 +119,16 @@ def test_every_command_ends_quietly_with_141_if_nothing_reads_its_output(source,
     assert (done.returncode, done.stderr) == (141, "")
 
 
-@pytest.mark.parametrize("where", [">/dev/full", ">&-"])
 @pytest.mark.parametrize(
-    "args",
-    [("--help",), ("predict", "RUN", "SOURCE", "--quiet"), ("inspect", "RUN"), ("audit", "RUN", "--json")],
-    ids=" ".join,
+    ("args", "where"),
+    [
+        (("--help",), ">&-"),
+        (("predict", "RUN", "SOURCE", "--quiet"), ">/dev/full"),
+        slow((("predict", "RUN", "SOURCE", "--quiet"), ">&-")),
+        slow((("inspect", "RUN"), ">&-")),
+        (("audit", "RUN", "--json"), ">/dev/full"),
+    ],
+    ids=str,
 )
 def test_a_standard_output_that_cannot_be_written_is_one_sentence(source, run, args, where):
     places = {"RUN": run, "SOURCE": source}

@@ -156,6 +156,7 @@ def shown_after(terminal, typed, wanted):
     return printed
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_filters_are_for_and_can_run_twice(tmp_path):
     (tmp_path / "holdfast-demo.run").mkdir()
     done = holdfast("demo", cwd=tmp_path)

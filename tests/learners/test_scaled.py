@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from guards import guarded
 from laws import like, same
+from samples import slow
 
 import holdfast as hf
 from holdfast.defaults import recommended
@@ -125,7 +126,7 @@ def test_a_column_that_moves_after_5000_rounds_is_learned_and_nothing_explodes()
     assert errors[moved[40:]].mean() < 0.6
 
 
-@pytest.mark.parametrize("others", [1, 2, 4])
+@pytest.mark.parametrize("others", [1, slow(2), slow(4)])
 def test_a_rare_column_is_learned_among_few_others(others):
     rng, rounds = np.random.default_rng(11), 4_000
     X = rng.standard_normal((rounds, others + 1))

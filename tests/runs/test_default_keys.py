@@ -9,7 +9,7 @@ import pytest
 from cli.conftest import bits
 from laws import same
 from runs.small import called
-from samples import STEADY
+from samples import STEADY, slow, thinned
 
 import holdfast as hf
 from holdfast.rounds import Round
@@ -42,8 +42,10 @@ def run_of(path, to, *args):
     return to
 
 
-@pytest.mark.parametrize("target", ["numbers", "two labels", "three labels"])
-@pytest.mark.parametrize("delay", [1, 7])
+@pytest.mark.parametrize(
+    ("target", "delay"),
+    [("numbers", 1), ("two labels", 7), slow(("three labels", 1)), slow(("three labels", 7))],
+)
 def test_nothing_depends_on_how_the_rows_of_keys_are_cut(tmp_path, monkeypatch, target, delay):
     X, y, who = rows_of()
     count = {"two labels": 2, "three labels": 3}.get(target)
@@ -91,7 +93,7 @@ def test_a_batch_of_a_new_key_begins_with_its_first_row(tmp_path):
     assert same(state.asked.each, state.learner.each) and state.asked.numbers[EPOCH] == epoch
 
 
-@pytest.mark.parametrize("player", STEADY, ids=lambda player: repr(player)[:60])
+@pytest.mark.parametrize("player", thinned(STEADY, 3), ids=lambda player: repr(player)[:60])
 def test_a_stored_state_goes_on_with_the_same_bits(player):
     player = player._replace(stored=32)
     rng = np.random.default_rng(1)

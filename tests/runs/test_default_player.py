@@ -20,10 +20,10 @@ from holdfast.runs.run import open_run
 def rows(tmp_path):
     """A column that grows like a clock, two others, and some wild cells and targets, in a file."""
     rng = np.random.default_rng(5)
-    clock = 0.05 * np.arange(1500.0) + rng.uniform(0.0, 0.04, 1500)  # uneven: one that is even is left out
-    X = np.column_stack([clock, rng.normal(size=(1500, 2))]).round(3)
-    y = (X @ [0.1, 1.0, -2.0] + 0.1 * rng.normal(size=1500)).round(3)
-    wild = np.arange(100, 1500, 37)
+    clock = 0.05 * np.arange(1000.0) + rng.uniform(0.0, 0.04, 1000)  # uneven: one that is even is left out
+    X = np.column_stack([clock, rng.normal(size=(1000, 2))]).round(3)
+    y = (X @ [0.1, 1.0, -2.0] + 0.1 * rng.normal(size=1000)).round(3)
+    wild = np.arange(100, 1000, 37)
     X[wild, 1 + wild % 2] = 1e4
     y[50::91] = 1e5
     path = tmp_path / "rows.csv"

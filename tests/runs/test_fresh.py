@@ -94,17 +94,27 @@ def test_a_run_is_compiled_if_it_is_long_and_python_plays_few_rounds_at_a_time(s
     monkeypatch.setattr("holdfast.runs.run._INTERPRETED", 20)
     monkeypatch.setattr("holdfast.runs.compile_choice._is_stored", lambda args: False)
     monkeypatch.setattr("holdfast._compiled.prebuilt.find", lambda function, args: None)
+    args = (
+        "--target",
+        "y",
+        "--learner",
+        "ogd",
+        "--no-scale",
+        "--outliers",
+        "3",
+        "--quiet",
+    )  # quickly compiled
 
     def recorded(games, keys, label, rows, y, compiled):
         flags.append((compiled, len(y)))
         return play(games, keys, label, rows, y, False)
 
     monkeypatch.setattr(Games, "play", recorded)
-    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "plain")]) == 0
+    assert main(["learn", str(source), *args, "--to", str(tmp_path / "plain")]) == 0
     assert {compiled for compiled, _ in flags} == {False} and flags[0][1] == 20
     flags.clear()
     monkeypatch.setattr("holdfast.runs.compile_choice.WORTH_COMPILING", 100)
-    assert main(["learn", str(source), *ARGS, "--to", str(tmp_path / "run")]) == 0
+    assert main(["learn", str(source), *args, "--to", str(tmp_path / "run")]) == 0
     assert {compiled for compiled, _ in flags} == {True}
     assert bits(tmp_path / "run") == bits(tmp_path / "plain")
 

@@ -44,7 +44,7 @@ def metrics(run):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.exhaustive)])
 def test_keys_that_were_evicted_and_killed_runs_have_the_same_bits(source, learn, tmp_path, kills):
     args = (*ARGS, "--evict", "150")
     expected, _, _ = learn(source, *args, to="whole")

@@ -15,7 +15,7 @@ from holdfast.sklearn import RobustClassifier, RobustRegressor
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(11)
-    a, b = rng.normal(size=800), rng.normal(5.0, 1.0, 800)
+    a, b = rng.normal(size=500), rng.normal(5.0, 1.0, 500)
     return a, b, 10.0 * a + b
 
 

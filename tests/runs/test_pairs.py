@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from runs.small import called
+from samples import slow
 
 from holdfast.fleet.games import Games
 from holdfast.io.columns import Layout, Number, Target
@@ -17,7 +18,7 @@ from holdfast.runs.model import read_model, targets_of
 from holdfast.runs.run import open_run
 from holdfast.sklearn import RobustClassifier
 
-ROWS, NAMES = 400, np.array(["low", "middle", "high", "top"])
+ROWS, NAMES = 240, np.array(["low", "middle", "high", "top"])
 COLUMNS = ["a", "b", "c"]
 
 
@@ -57,11 +58,11 @@ def estimated(table, **options):
 @pytest.mark.parametrize(
     ("args", "options"),
     [
-        ((), {"delay": 1}),
+        slow(((), {"delay": 1})),
         (("--delay", "20"), {"delay": 20}),
         (("--learner", "adagrad"), {"learner": "adagrad"}),
         (("--loss", "hinge"), {"loss": "hinge"}),
-        (("--outliers", "5"), {"outliers": 5, "delay": 1}),
+        slow((("--outliers", "5"), {"outliers": 5, "delay": 1})),
         (("--outliers", "5", "--no-scale"), {"outliers": 5, "scale": False}),
     ],
 )
@@ -161,9 +162,9 @@ def test_inspect_and_report_name_the_pairs(table, learned):
 
 def test_more_than_20_labels_have_one_model_each(learned):
     rng = np.random.default_rng(0)
-    y = np.arange(420) % 21
+    y = np.arange(210) % 21
     table = pd.DataFrame(
-        {"a": y + 0.1 * rng.normal(size=420), "b": rng.normal(size=420), "y": [f"k{i:02}" for i in y]}
+        {"a": y + 0.1 * rng.normal(size=210), "b": rng.normal(size=210), "y": [f"k{i:02}" for i in y]}
     )
     run, found = learned(table, "--learner", "adagrad")
     assert read_model(Folder(run)).names() == tuple(f"k{i:02}" for i in range(21))

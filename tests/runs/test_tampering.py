@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from runs.small import called, learned, refused, rewrite, rewrite_tensors, write_source
+from samples import slow, thinned
 
 from holdfast.flatten import check_flat, flatten, restore
 from holdfast.fleet.grouped_rounds import first_invalid
@@ -90,9 +91,10 @@ def restored(player, row):
         return state if player.valid(state) else None
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("outliers", ["auto", "7", "quantile:0.9"])
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize(
+    ("name", "outliers", "scale"),
+    thinned(list(itertools.product(LEARNERS, ["auto", "7", "quantile:0.9"], [True, False])), 5),
+)
 def test_a_tampered_state_is_refused_or_can_be_played(name, outliers, scale):
     loss = "squared_error" if name in ("onlineridge", "vaw", "ons") else "absolute_error"
     player = Settings("y", learner=name, loss=loss, outliers=outliers, scale=scale).player(True)
@@ -191,13 +193,16 @@ def test_a_bucket_outside_of_a_histogram_does_not_crash_the_compiled_game(origin
     assert done.stderr.count("\n") == 1
 
 
-def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(run, source, tmp_path, monkeypatch):
+@pytest.mark.parametrize("seed", [2, slow(3)])
+def test_tampered_numbers_of_a_checkpoint_are_refused_or_can_be_used(
+    run, source, tmp_path, monkeypatch, seed
+):
     for module in ("compile_choice", "replay"):  # interpreted, an index outside of an array is an error
         monkeypatch.setattr(f"holdfast.runs.{module}.WORTH_COMPILING", math.inf)
-    rng, refusals = np.random.default_rng(2), 0
+    rng, refusals = np.random.default_rng(seed), 0
     names: list = []
     rewrite_tensors(run, "checkpoint.safetensors", lambda about, tensors: names.extend(tensors))
-    for name in names * 2:
+    for name in names:
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
         shutil.copytree(run, tmp_path / "copy")
 
@@ -241,12 +246,13 @@ def test_tensors_of_another_shape_or_type_are_refused(run, source, tmp_path, fil
 WRONG = [None, [], {}, "x", -1, 1e300, True, [None], {"a": {}}, [[1]]]
 
 
+@pytest.mark.parametrize("first", [0, slow(1)])
 @pytest.mark.parametrize("file", ["checkpoint.safetensors", "model.safetensors"])
-def test_wrong_json_in_a_header_is_refused_or_can_be_used(run, source, tmp_path, file):
+def test_wrong_json_in_a_header_is_refused_or_can_be_used(run, source, tmp_path, file, first):
     names: list = []
     rewrite_tensors(run, file, lambda about, tensors: names.extend(about))
     for i, name in enumerate(names):
-        for wrong in WRONG[i % 2 :: 2]:
+        for wrong in WRONG[(i + first) % 4 :: 4]:
             shutil.rmtree(tmp_path / "copy", ignore_errors=True)
             shutil.copytree(run, tmp_path / "copy")
             rewrite_tensors(

@@ -27,7 +27,7 @@ FOR_NUMBERS = [hf.Absolute(), hf.Squared(), hf.Huber(), Pinball(0.9), EpsilonIns
 FOR_LABELS = [hf.Logistic(), hf.Hinge(), SquaredHinge()]
 
 
-def table(rows=200):
+def table(rows=120):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 3))
     y = X @ [1.0, -2.0, 0.5] + rng.exponential(1.0, rows)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import slow
 from scipy.sparse import csr_array
 
 import holdfast as hf
@@ -155,7 +156,7 @@ def test_long_runs_far_from_1_are_certified(case):
         assert on_all_rounds(learner.domain, proof.bound, record.iterates, G)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", [slow(False), True])
 def test_compiled_and_in_parts_the_certificate_is_the_same(sparse):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((1500, 3)) * 10.0 ** rng.integers(-8, 8, (1500, 1))

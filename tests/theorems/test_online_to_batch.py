@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from samples import slow
 from theorems.trials import mean_and_error, played
 
 import holdfast as hf
@@ -27,7 +28,7 @@ def learned(gamma, T, dim=1, seeds=12):
 
 
 @pytest.mark.parametrize("gamma", [0.3, 0.9])
-@pytest.mark.parametrize("T", [100, 400, 1600])
+@pytest.mark.parametrize("T", [100, 400, slow(1600)])
 def test_the_excess_risk_is_below_its_bound(gamma, T):
     excess, regrets = learned(gamma, T)
     mean, error = mean_and_error(excess)
