@@ -48,7 +48,7 @@ def test_a_masked_spike_is_taken_by_rules_of_deviations():
 
 def test_a_new_scale_locks_a_moving_mean_out_and_not_us():
     assert play("axlearn", "new scale").good_lost > 0.4
-    assert play("holdfast", "new scale").good_lost < 0.1
+    assert play("holdfast", "new scale").good_lost < 0.2
 
 
 def test_a_ramp_is_just_what_is_taken():
