@@ -24,7 +24,8 @@ WALKS = [
 ]
 OF_RUN, OF_ESTIMATOR, OF_STREAM, OF_ROUND = (set(walk) for walk in WALKS if walk)
 OF_ROUND -= {"rounds.py"}  # a tuple is made without a call
-# How games are run, small parts of the default, what roles do by default, read-only arrays, and rows with names.
+# How games are run, small parts of the default, what roles do by default, how arrays are made read-only, and
+# rows with names.
 OTHERS = r"_compiled/|steady/|(protocols|rule)\.py|sklearn/(regressor|journaled)\.py"
 
 

@@ -131,7 +131,7 @@ class Ledger:
         if not self.entries:
             raise RunError("there is nothing to undo: no row of the run was taken back or released")
         if not 1 <= number <= len(self.entries):
-            raise RunError(f"there is no entry {number}: the ledger has 1 to {len(self.entries):,}, see inspect")
+            raise RunError(f"there is no entry {number}: the last one is {len(self.entries):,} (see inspect)")
         entry = self.entries[number - 1]
         if entry.what == RESTORE:
             raise RunError(f"entry {number} undoes entry {entry.of}: to undo it, do entry {entry.of} again")
