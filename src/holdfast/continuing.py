@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from holdfast._compiled import programs
+from holdfast._compiled import prebuilt, programs
 from holdfast._compiled.argument_types import BoundState, signature
 from holdfast._compiled.compiling import choose, count_interpreted
 from holdfast.dry_run import check_restored
 from holdfast.game import Columns, Counts, play_rounds
-from holdfast.play import empty_columns, play
+from holdfast.play import check_game, empty_columns, first_state
 from holdfast.vectors import aligned_copy, assign, values_of
 
 Batch = tuple[Any, Columns, int, bool]  # an adversary, columns, the number of rounds; whether a batch begins
@@ -46,16 +46,18 @@ class Game:
 
     Attributes:
         rounds, kept_count, unmeasured_count: As in `holdfast.play.Record`.
-        is_native: Whether the game is compiled, and its state in native memory.
+        is_native: Whether the game is compiled, and its state in native memory from the first round on.
     """
 
     def __init__(self, player: Any, adversary: Any) -> None:
-        start = play(player, adversary, 0, keep=(), compiled=False)
-        self.player, self.is_native = player, False
-        self.rounds, self.kept_count, self.unmeasured_count = 0, 0, 0
-        self._state, self._w = start.state[0], aligned_copy(np.zeros(len(start.final)))
+        dim = check_game(player, adversary)[1]
+        self.player, self.rounds, self.kept_count, self.unmeasured_count = player, 0, 0, 0
+        self._state, self._w = first_state(player, adversary, dim, False), aligned_copy(np.zeros(dim))
+        batch = adversary, empty_columns(0, dim, len(player.check_names()), ()), 0, True
+        self._program = prebuilt.find(play_batch, (self._state, player, self._w, batch))
+        self.is_native = self._program is not None
         self._native: BoundState | None = None  # the state in native memory
-        self._kind: Any = None  # the type of its adversary
+        self._kind: Any = signature(adversary)  # the type of its adversary
         self._of_one_row: tuple[Any, Columns] | None = None
         self._next_look = 0  # at which round to look for a compiled game
 
@@ -76,8 +78,8 @@ class Game:
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = {"is_native": False, "_native": None, "_of_one_row": None, "_next_look": 0}
-        return vars(self) | left_out | {"_state": self.state}
+        left_out = dict.fromkeys(("_program", "_native", "_of_one_row"))
+        return vars(self) | left_out | {"is_native": False, "_next_look": 0, "_state": self.state}
 
     def __setstate__(self, stored: dict[str, Any]) -> None:
         if stored["_state"] is not None:
@@ -88,12 +90,12 @@ class Game:
         """Go on with another player, which must have the same states."""
         if player is not self.player and player != self.player:
             self._state, self._native, self.is_native = self.state, None, False
-            self.player, self._next_look = player, 0
+            self.player, self._next_look, self._program = player, 0, None
 
     def set_state(self, state: Any, dim: int) -> None:
         """Go on from another state of the player, with `dim` columns."""
         self._state, self._w = aligned_copy(state), aligned_copy(np.zeros(dim))
-        self._native, self.is_native, self._next_look = None, False, 0
+        self._native, self.is_native, self._next_look, self._program = None, False, 0, None
 
     def play(self, adversary: Any, keep: Collection[str], begins: bool = True) -> Columns:
         """Play all rounds of an adversary: compiled, if that is on disk or in memory. Returns the columns.
@@ -104,7 +106,8 @@ class Game:
         columns = self._empty_columns(rounds, dim, keep)
         batch = adversary, columns, rounds, begins
         kind = signature(adversary)
-        if isinstance(self._native, programs.State) and kind != self._kind:
+        is_for_a_kind = self._program is not None or isinstance(self._native, programs.State)
+        if is_for_a_kind and kind != self._kind:
             self.set_state(self.state, len(self._w))  # other rows: look again for machine code
         if self.is_native or self._is_compiled(batch):
             kept, unmeasured = self._play_native(batch, kind)
@@ -139,11 +142,17 @@ class Game:
     def _play_native(self, batch: Batch, kind: Any) -> tuple[int, int]:
         if self._native is None or kind is None or kind != self._kind:
             args = self.state, self.player, self._w, batch
-            from holdfast._compiled import bind_state
-
-            self._native = bind_state(play_batch, *args)
+            self._native = self._bound(args)
             self._kind, self._state = kind, None
         return self._native(batch)
+
+    def _bound(self, args: Any) -> BoundState:
+        """The function of a batch, with these values: from the package, else loaded or compiled."""
+        if self._program is not None:
+            return self._program.bind(args)
+        from holdfast._compiled import bind_state
+
+        return bind_state(play_batch, *args)
 
     def _play_in_python(self, batch: Batch) -> tuple[int, int]:
         state, self._state = self.state, None  # if this is interrupted, there is none

@@ -71,10 +71,8 @@ def play(
     [0, 50]
     """
     check_keep(keep, COLUMNS)
-    length, dim = checked_extent(adversary)
-    is_data = _is_data(adversary)
-    if after is None or after.player is not player or not is_data:
-        check_first_round(player, dim, None if is_data else adversary)
+    is_new = after is None or after.player is not player
+    length, dim = check_game(player, adversary, is_new)
     state, hidden, counts, position = _start(player, adversary, dim, keep, after, in_place)
     left = length - position
     count = left if rounds is None else rounds
@@ -100,6 +98,17 @@ def play(
         if after is None
         else None,
     )
+
+
+def check_game(player: Any, adversary: Any, is_new: bool = True) -> tuple[int, int]:
+    """The number of rounds and of weights. Raise if a rule cannot be used; if the player `is_new`, or if the
+    adversary has code of the user.
+    """
+    length, dim = checked_extent(adversary)
+    is_data = _is_data(adversary)
+    if is_new or not is_data:
+        check_first_round(player, dim, None if is_data else adversary)
+    return length, dim
 
 
 def check_keep(keep: Collection[str], columns: Sequence[str]) -> None:
@@ -128,11 +137,9 @@ def _start(
     player: Any, adversary: Any, dim: int, keep: Collection[str], after: Record | None, in_place: bool
 ) -> tuple[Any, Any, Counts, int]:
     if after is None:
-        summed = np.zeros(dim if "average" in keep else 0)
-        state = aligned_copy(player.init(dim), _WORTH_COPYING)
-        if adversary.is_sparse():
-            state = player.to_lazy(state, len(summed) > 0)
-        return state, adversary.start(), Counts(0, 0, 0, summed), 0
+        is_summed = "average" in keep
+        counts = Counts(0, 0, 0, np.zeros(dim if is_summed else 0))
+        return first_state(player, adversary, dim, is_summed), adversary.start(), counts, 0
     if after.player != player:
         raise ValueError(f"only its own player can continue a record: pass {after.player!r}")
     if len(after.final) != dim:
@@ -145,6 +152,12 @@ def _start(
         if after.adversary is adversary
         else (state, adversary.start(), counts, 0)
     )
+
+
+def first_state(player: Any, adversary: Any, dim: int, is_summed: bool) -> Any:
+    """The state of a player before its first round. `is_summed`: all weights are added up."""
+    state = aligned_copy(player.init(dim), _WORTH_COPYING)
+    return player.to_lazy(state, is_summed) if adversary.is_sparse() else state
 
 
 def _is_data(adversary: Any) -> bool:

@@ -157,22 +157,26 @@ class LearningEstimator(RobustEstimator):
         first, at_once = player.core().first_forecast(), isinstance(player, Steady) and player.delay == 0
         is_first, said = order is not None, self._new_forecasts(X.shape[0])
         forecasts, readable = self._forecasts.copy(), [readable_rounds(game) for game in games]
+        for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
+            if games[i] is None:
+                one = own[:1]
+                example = self._rows_to_learn(X[one])
+                own_weights = None if weights is None else weights[one]
+                games[i] = Game(player, self._adversary(example, y[one], own_weights))
         while start < last:
             in_memory = max(_CHUNK // max(entries, 1), 100)
             stop = start + (in_memory if are_native(games) else min(in_memory, _PIECE))
             part, table, taken = None, None, rows[0][:0]
             for i, (y, own) in enumerate(zip(targets, rows, strict=True)):
                 some = own[start:stop]
-                if len(some) == 0 and games[i] is not None:
+                if len(some) == 0:
                     decisions[i].append(nothing_judged(len(player.check_names())))
                     continue
                 if table is None or not np.array_equal(some, taken):
                     part, taken = _part(some, X.shape[0]), some
                     table = self._rows_to_learn(X[part])
                 adversary = self._adversary(table, y[part], None if weights is None else weights[part])
-                if games[i] is None:
-                    games[i] = Game(player, adversary)
-                elif start == 0 and not in_place:
+                if start == 0 and not in_place and self._games[i] is not None:
                     games[i] = games[i].copy()
                 games[i].set_player(player)
                 columns = games[i].play(adversary, KEEP if is_first else VERDICTS, begins=start == 0)
