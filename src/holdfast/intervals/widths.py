@@ -16,7 +16,7 @@ from holdfast.sketches.histogram import is_whole
 GRID = (0.5, 0.8, 0.9, 0.95, 0.99)
 NUMBERS = Tracker(np.array(GRID))
 LABELS = Tracker(np.array(GRID), filter=Everything(), least=1.0)  # wrong labels are not far: all misses count
-_PENDING = 4_096  # scores that wait until a width is asked for
+_PENDING = 16_384  # scores that wait until a width is asked for: after most fits none is
 _COST = 0.2  # of a score in Python, over that of a round of AdaGrad
 _LARGEST = 600.0  # a margin; exp(600) is a score that every filter can read
 
@@ -86,7 +86,8 @@ class Widths:
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
-        self._state, self._rounds = tracker.begin(), 0
+        self._state: TrackerState | None = None  # before a width is asked for
+        self._rounds = 0
         self._pending: list[NDArray[np.float64]] = []
         self._waiting = 0
         self._begun = False  # whether there was a forecast
@@ -114,16 +115,15 @@ class Widths:
 
     def at(self, coverage: float) -> float:
         """The width for a coverage. Between two that are tracked, its logarithm is interpolated."""
-        self._follow()
-        known, widths = self.tracker.coverage, self.tracker.widths(self._state)
+        known, widths = self.tracker.coverage, self.tracker.widths(self._follow())
         check_coverage(coverage, known)
         return interpolated(coverage, known, widths)
 
     def report(self) -> tuple[IntervalReport, ...]:
         """How the intervals of each coverage have done."""
-        self._follow()
-        columns = self._state.rounds, self._state.counts[:, MISSED], self._state.counts[:, IGNORED]
-        widths = self.tracker.widths(self._state).tolist()
+        state = self._follow()
+        columns = state.rounds, state.counts[:, MISSED], state.counts[:, IGNORED]
+        widths = self.tracker.widths(state).tolist()
         counts = zip(*(column.astype(int).tolist() for column in columns), strict=True)
         levels = zip(self.tracker.coverage.tolist(), widths, counts, strict=True)
         labels = self.tracker.least > 0.0  # the score of a margin of 0: the predicted label is in each set
@@ -134,13 +134,12 @@ class Widths:
 
     def table(self) -> NDArray[np.float64]:
         """Coverages and widths, in two columns."""
-        self._follow()
-        return np.column_stack([self.tracker.coverage, self.tracker.widths(self._state)])
+        return np.column_stack([self.tracker.coverage, self.tracker.widths(self._follow())])
 
     def numbers(self) -> NDArray[np.float64]:
         """All that is known as an array of numbers, for `load`."""
-        self._follow()
-        return np.concatenate([[self._rounds, self._begun], numbers_of(self._state)])
+        state = self._follow()
+        return np.concatenate([[self._rounds, self._begun], numbers_of(state)])
 
     def load(self, numbers: NDArray[np.float64]) -> None:
         """Continue from `numbers()`; raises ValueError if they are not those of this tracker."""
@@ -150,15 +149,17 @@ class Widths:
         self._state, self._rounds, self._begun = state, int(numbers[0]), bool(numbers[1])
         self._pending, self._waiting = [], 0
 
-    def _follow(self) -> None:
-        """Follow the scores that wait: compiled, if that is on disk or in memory."""
+    def _follow(self) -> TrackerState:
+        """The state after the scores that wait: compiled, if that is on disk or in memory."""
+        state = self.tracker.begin() if self._state is None else self._state
+        self._state = state
         if not self._waiting:
-            return
+            return state
         scores = np.ascontiguousarray(np.concatenate(self._pending))
-        args = self._state, self.tracker, scores
-        self._state = called(follow_each, args, len(scores), _COST, self._rounds)
-        self._rounds += len(scores)
+        state = called(follow_each, (state, self.tracker, scores), len(scores), _COST, self._rounds)
+        self._state, self._rounds = state, self._rounds + len(scores)
         self._pending, self._waiting = [], 0
+        return state
 
     def __getstate__(self) -> dict[str, Any]:
         return {"tracker": self.tracker, "numbers": self.numbers()}
