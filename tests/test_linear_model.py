@@ -51,6 +51,13 @@ def test_a_few_rows_have_the_bits_of_many():
     assert p.predict(X[:1]).tobytes() == many[:1].tobytes()
 
 
+def test_rows_without_a_far_cell_have_the_same_bits_beside_one():
+    p, far = models(), np.array([[1e9, np.nan, np.inf, -50.0]])
+    near = np.clip(np.random.default_rng(2).normal(size=(3_000, 4)), p.center.max(axis=0) - 0.7, 1.0)
+    assert (np.abs((near - p.center[0]) * p.factors[0]) <= p.knee[0]).all()
+    assert p.predict(np.vstack([near, far]))[:-1].tobytes() == p.predict(near).tobytes()
+
+
 def test_each_row_may_have_its_own_model():
     p, X = models(), rows()
     which = np.arange(len(X)) % 3

@@ -66,7 +66,9 @@ class LinearModels(NamedTuple):
         """The sum of the weighted cells of each row. `models`: that of each row, or one for all rows."""
         Z = (X - self.center[models]) * self.factors[models]
         Z = _seen(Z, self.knee[models, None], self.clip[models, None], self.wild[models, None])
-        Z = np.where(np.isfinite(X), Z, 0.0)
+        finite = np.isfinite(X)
+        if not finite.all():
+            Z = np.where(finite, Z, 0.0)
         # No BLAS: its bits depend on the number of rows.
         return np.ascontiguousarray(Z * self.weights[models]).sum(axis=1)
 
@@ -185,10 +187,15 @@ def write_view(models: LinearModels, w: Any) -> None:
 
 def _seen(Z: Floats, knee: Any, clip: Any, wild: Any) -> Floats:
     """Standardised cells as the weights see them: 0 if wild, with the logarithm beyond the knee, clipped."""
-    if wild.size and wild.min() < np.inf:
-        Z = np.where(np.abs(Z) > wild, 0.0, Z)
-    if knee.size and knee.min() < np.inf:  # as `holdfast.vectors.squash` does it for one row
-        far = np.abs(Z) - knee
+    sizes = np.abs(Z)
+    most = sizes.max(initial=0.0)
+    if Z.size == 0 or most <= min(wild.min(), knee.min(), clip.min()):
+        return Z
+    if not most <= wild.min():
+        Z = np.where(sizes > wild, 0.0, Z)
+        sizes = np.abs(Z)
+    if not most <= knee.min():  # as `holdfast.vectors.squash` does it for one row
+        far = sizes - knee
         beyond = far > 0.0
         if beyond.any():
             Z = np.where(beyond, np.copysign(knee + np.log1p(np.maximum(far, 0.0)), Z), Z)
