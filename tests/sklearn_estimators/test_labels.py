@@ -72,6 +72,21 @@ def test_what_is_missing_in_lists_and_frames():
     assert not missing_labels(np.array([1, 2])).any()
 
 
+@pytest.mark.parametrize("kind", [bool, np.int64, np.uint8])
+def test_whole_numbers_in_an_array_are_as_those_in_a_list(kind):
+    X, numbers = linear_table(200)
+    y = (numbers > 0.0).astype(kind)
+    models = [RobustClassifier(random_state=0).fit(X, labels) for labels in (y, y.tolist())]
+    assert np.array_equal(models[0].coef_, models[1].coef_)
+    assert models[0].classes_.tolist() == models[1].classes_.tolist()
+
+
+def test_whole_numbers_that_are_nearly_all_different_are_no_labels():
+    X, _ = linear_table(60)
+    with pytest.warns(UserWarning, match="could represent a regression problem"):
+        RobustClassifier(n_epochs=1).fit(X, np.arange(60))
+
+
 @pytest.mark.parametrize("call", ["fit", "partial_fit"])
 def test_a_warning_names_labels_that_differ_in_case_or_blanks(call):
     X, y = linear_table(300)

@@ -127,10 +127,14 @@ class AuditMixin:
         """
         audit, kept, rows = self._audit, self.kept_mask_ & counted, np.flatnonzero(counted)
         classes: dict[str, tuple[int, int]] = {}
-        if not self._regression:
+        if not self._regression and not self.kept_mask_[rows].all():
             found = label_of(rows)
-            known = np.array([label is not None for label in found], bool)  # None: a missing label
-            labels, codes = np.unique(found[known].astype(str), return_inverse=True)
+            known = np.ones(len(found), bool)
+            if found.dtype == object:
+                known = np.array([label is not None for label in found], bool)  # None: a missing label
+            labels, codes = np.unique(found[known], return_inverse=True)
+            labels, names = np.unique(labels.astype(str), return_inverse=True)
+            codes = names[codes]
             pairs = np.bincount(codes), np.bincount(codes, ~self.kept_mask_[rows[known]])
             classes = {str(label): (int(n), int(k)) for label, n, k in zip(labels, *pairs, strict=True)}
         errors = self._errors(X, y, kept) if len(self._models.wild) == 1 and kept.sum() > 1 else (None, None)

@@ -250,6 +250,8 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
 
     def _read_labels(self, X: Any, y: Any, first: bool = True) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """The labels that are known, and which rows they belong to."""
+        if first and _are_plain(y, X):
+            return y, np.ones(len(y), bool)
         if not (not first and isinstance(y, np.ndarray) and y.shape == X.shape[:1]):
             if y is None:
                 raise ValueError("RobustClassifier requires y to be passed, but the target y is None")
@@ -292,6 +294,16 @@ class RobustClassifier(ClassifierMixin, LearningEstimator):
         taught = [(mask | unknown) if i == 0 else (mask & ~unknown) for i, mask in enumerate(taught)]
         labels = np.array([*self.classes_, None], object)
         return targets, taught, lambda rows: labels[codes[rows]]
+
+
+def _are_plain(y: Any, X: Any) -> bool:
+    """Whether these are whole numbers, one for each row, and so few different ones that no check of
+    scikit-learn could object. The first of its checks in a process takes 5 ms.
+    """
+    if not (isinstance(y, np.ndarray) and y.dtype.kind in "biu" and y.ndim == 1 and len(y) > 0):
+        return False
+    is_few = y.dtype.kind == "b" or int(y.max()) - int(y.min()) < len(y) // 2
+    return is_few and getattr(X, "shape", ())[:1] == y.shape
 
 
 def _codes(found: NDArray[np.intp], known: NDArray[np.bool_]) -> NDArray[np.intp]:
