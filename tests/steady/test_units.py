@@ -98,6 +98,24 @@ def test_what_no_float_can_square_has_a_place():
         assert octave_of_factor(factor_of(octave)) == octave
 
 
+def test_a_deviation_is_counted_in_its_octave():
+    values = np.array([0.0, -0.0, 5e-324, 2.0**-129, 2.0**-128, 0.3, -1.0, 7.0, 2.0**126, -1e300])
+    units = new_units(len(values))
+    units.factors[:] = 1.0
+    assert not count_row(units, values.copy(), len(values), SHARE, 1_000.0)
+    octaves = units.counts.argmax(axis=1).tolist()
+    assert units.counts.sum() == len(values) and octaves == [octave_of(value) for value in values]
+
+
+def test_a_column_that_begins_to_vary_is_due_unless_it_is_stuck():
+    units = new_units(2)
+    units.factors[0] = 1.0
+    assert not count_row(units, np.array([3.0, 0.0]), 2, SHARE, 1_000.0)
+    assert count_row(units, np.array([3.0, 2.0]), 2, SHARE, 1_000.0)
+    units.repeats[1] = 1_000.0
+    assert not count_row(units, np.array([3.0, 2.0]), 2, SHARE, 1_000.0)
+
+
 def test_missing_cells_do_not_count():
     counts = np.zeros(OCTAVES)
     center, seen = count_column(np.array([1.0, math.nan, 3.0, math.inf, 2.0]), counts)

@@ -30,6 +30,8 @@ _SMALLER, _LARGER = 8.0, 0.25  # the same, if their units are smaller by this fa
 _NEAR = 3.0  # units: a value moves the mean no further
 _STUCK = 100.0  # rows: a value that has repeated so often is not counted
 _OFTEN, _RARELY, _YOUNG = 16, 64, 512  # a column is looked at every 16 rounds, after the first 512 every 64
+_FIELD = 1022 - _MIDDLE  # what the exponent in the bits of a float is for the first place
+_ZERO, _SMALLEST, _LARGEST = 2.0**-129, 2.0**-128, 2.0**126  # of the first place, the second and the last
 _AT_ONCE = 16  # counts: most of the large octaves are empty
 
 
@@ -177,19 +179,15 @@ def have_changed(
 def count_row(units: Units, row: np.ndarray, columns: int, share: float, rounds: float) -> bool:
     """Count the values of a row, in the first so many columns. Returns whether a unit should be replaced.
 
-    The row is a buffer, and holds deviations afterwards. The octave of a deviation is `octave_of` it.
+    The row is a buffer, and holds the sizes of deviations afterwards. Their octaves are `octave_of` them.
     """
     center, factors, means, counts, seen, last, repeats = units
     learned, about = (means[:columns], seen[:columns], last[:columns]), (center[:columns], factors[:columns])
-    _count_values(*learned, repeats[:columns], *about, row[:columns])
-    due, period = False, _OFTEN if rounds < _YOUNG else _RARELY
-    bits = row.view(np.int64)  # of deviations: this is faster than frexp
+    due = not _count_values(*learned, repeats[:columns], *about, row[:columns])
+    period, bits = _OFTEN if rounds < _YOUNG else _RARELY, row.view(np.int64)
     for j in range(columns):
         if repeats[j] <= _STUCK:
-            octave = ((int(bits[j]) >> 52) & 2047) - 1022 + _MIDDLE
-            octave = min(max(octave, 1), OCTAVES - 1) if row[j] != 0.0 else 0
-            counts[j, octave] += 1.0
-            due = due or (factors[j] == 0.0 and octave > 0)
+            counts[j, ((int(bits[j]) >> 52) - _FIELD) & (OCTAVES - 1)] += 1.0  # faster than frexp
     for j in range(-int(rounds) % period, columns, period):
         if factors[j] > 0.0 and repeats[j] <= _STUCK:
             due = is_off(units, j, share) or due
@@ -197,10 +195,13 @@ def count_row(units: Units, row: np.ndarray, columns: int, share: float, rounds:
 
 
 @np.errstate(all="ignore")
-@each_entry("means", "seen", "last", "repeats", "x")
+@each_entry("means", "seen", "last", "repeats", "x", reports=True)
 def _count_values(
     means: Entry, seen: Entry, last: Entry, repeats: Entry, center: Entry, factors: Entry, x: Entry
-) -> tuple[Entry, Entry, Entry, Entry, Entry]:
+) -> tuple[Entry, Entry, Entry, Entry, Entry, Entry]:
+    """The size of a deviation is at least the end of an octave that is counted. A column is fine unless it
+    begins to vary.
+    """
     again = x == last
     times = where(again, repeats + 1.0, 0.0)
     counts = times < _STUCK + 1.0
@@ -209,7 +210,10 @@ def _count_values(
     near = where(far > _NEAR, _NEAR, where(far < -_NEAR, -_NEAR, far))
     step = near / (where(n < _MEMORY, n, _MEMORY) * factors)
     moved = where(counts & (factors > 0.0), means + step, means)
-    return moved, n, where(again, last, x), times, x - center
+    size = abs(x - center)
+    known = where(size < _LARGEST, where(size > _SMALLEST, size, _SMALLEST), _LARGEST)
+    fine = (factors != 0.0) | (size == 0.0) | (times > _STUCK)
+    return moved, n, where(again, last, x), times, where(size == 0.0, _ZERO, known), fine
 
 
 def repeated(units: Units, columns: int) -> float:
