@@ -58,13 +58,15 @@ def register_kernel(function: AnyFunction) -> None:
 def _is_native(kernel: Kernel, given: dict[str, Any], sparse: bool) -> bool:
     """Whether all rows are arrays of floats, and those that are written of float64 in C order.
 
-    Of a sparse row, only sums.
+    Of a sparse row, only sums. A kernel has one result, unless it writes them to rows.
     """
     last, is_sum = kernel.names[-1], kernel.kind == "sum_of_entries"
     arrays = {name: kind for name, kind in given.items() if name not in kernel.numbers or name == kernel.each}
     if sparse:
         del arrays[last]
-    return (is_sum or not sparse) and all(
+    if kernel.results > 1 or (sparse and not is_sum):
+        return False
+    return all(
         isinstance(kind, types.Array)
         and isinstance(kind.dtype, types.Float)
         and (name == last or (is_sum and not sparse) or (kind.layout == "C" and kind.dtype == types.float64))

@@ -67,7 +67,7 @@ def native(kernel: Kernel, names: tuple[str, ...]) -> Any:
             result = WRITERS[kernel.kind](builder, kernel, rows, numbers)
             return nothing(context) if signature.return_type == types.void else result
 
-        if kernel.kind == "sum_of_entries":
+        if kernel.kind in ("sum_of_entries", "most_of_entries"):
             return types.float64(*parameters), generate
         return (types.int64 if kernel.reports else types.void)(*parameters), generate
 
@@ -296,6 +296,54 @@ def _paired(builder: Any, a: Any, b: Any, some: Sequence[int], others: Sequence[
     return builder.fadd(first, second)
 
 
+# -- most_of_entries
+
+
+def _call_most_of_entries(
+    builder: Any, kernel: Kernel, rows: dict[str, _Row], numbers: dict[str, Any]
+) -> Any:
+    (row,), (least,) = rows.values(), numbers.values()
+    signature = ir.FunctionType(DOUBLE, [_pointer(row.kind), LONG, DOUBLE])
+    write = functools.partial(_write_most, kernel)
+    function = _function(builder.module, kernel, [row.kind], signature, write)
+    return builder.call(function, [row.data, row.length, least])
+
+
+def _write_most(kernel: Kernel, function: Any) -> None:
+    """The largest of each lane, and of these: the same in every order, if entries are not 0 with both signs.
+
+    If there is NaN, the first one is returned.
+    """
+    builder = ir.IRBuilder(function.append_basic_block())
+    row, n, most = function.args
+    unknown, start = _variable(builder, LONG(0)), LONG(0)
+
+    def value_at(i: Any, lanes: int) -> Any:
+        return kernel.entry(Lanes(builder, loaded(builder, row, i, lanes))).value
+
+    for lanes in (4, 1):
+        stop, largest = builder.and_(n, LONG(-lanes)), _variable(builder, repeated(builder, most, lanes))
+        with _counting(builder, start, stop, LONG(lanes)) as i:
+            value = value_at(i, lanes)
+            builder.store(_larger(builder, value, builder.load(largest)), largest)
+            is_nan = builder.bitcast(builder.fcmp_unordered("uno", value, value), ir.IntType(lanes))
+            builder.store(builder.or_(builder.load(unknown), builder.zext(is_nan, LONG)), unknown)
+        most, *others = _each(builder, builder.load(largest), lanes)
+        for other in others:
+            most = _larger(builder, other, most)
+        start = stop
+    is_unknown = builder.icmp_signed("!=", builder.load(unknown), LONG(0))
+    with builder.if_then(is_unknown, likely=False), _counting(builder, LONG(0), n, LONG(1)) as i:
+        value = value_at(i, 1)
+        with builder.if_then(builder.fcmp_unordered("uno", value, value)):
+            builder.ret(value)
+    builder.ret(most)
+
+
+def _larger(builder: Any, value: Any, most: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", value, most), value, most)
+
+
 # -- matrices
 #
 # A matrix of twenty columns is read in a hundred nanoseconds. One call for each of its rows would take as
@@ -416,6 +464,7 @@ def _write_sum_of_all_rows(
 WRITERS: dict[str, AnyFunction] = {
     "each_entry": _call_each_entry,
     "sum_of_entries": _call_sum_of_entries,
+    "most_of_entries": _call_most_of_entries,
     "sum_in_each_row": _call_of_matrix(_write_sum_in_each_row, "x"),
     "change_each_row": _call_of_matrix(_write_change_each_row, ""),
     "sum_of_all_rows": _call_of_matrix(_write_sum_of_all_rows, "total"),
