@@ -1,7 +1,7 @@
 """A guard with three checks, from their filters."""
 
 import holdfast as hf
-from holdfast.guard import usual_checks
+from holdfast.checks import usual_checks
 
 WIDE, NARROW = hf.TopShare(0.1, slack=4.5), hf.TopShare(0.01)
 L2, GRADIENT = hf.norms.L2(), hf.Gradient()

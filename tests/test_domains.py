@@ -17,7 +17,7 @@ from samples import slow
 from holdfast._compiled import call
 from holdfast.domains import Ball, Box, Ellipsoid, Interval, L1Ball, Shifted, Simplex
 from holdfast.norms import L1, L2, LInf, Lp, Mahalanobis
-from holdfast.role_checks import Rule
+from holdfast.roles import Rule
 from holdfast.vectors import dot, largest
 
 C, SIDES = np.array([1.0, -2.0, 0.5]), np.array([0.0, 1.0, 2.0])

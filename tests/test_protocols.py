@@ -37,7 +37,7 @@ from holdfast.learners import Averaged, Bounded, Clipped, Fixed, FreeGrad, Squin
 from holdfast.measures import Gradient, LossForm, Range
 from holdfast.regret import linearised_regret
 from holdfast.river import LinearClassifier, LinearRegressor, Robust
-from holdfast.role_checks import OPTIONS, Rule, check_role, optional_methods
+from holdfast.roles import OPTIONS, Rule, check_role, optional_methods
 from holdfast.sklearn import RobustClassifier, RobustRegressor
 
 # The methods of a user's own rules: only those that the role requires.

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 # Each page, and the modules on it.
 PAGES = {
     "play": ("play", "play_many", "player", "journal", "gate", "record"),
-    "game": ("game", "measures", "guard", "rounds"),
+    "game": ("game", "measures", "checks", "rounds"),
     "steady": ("steady", "steady.certificate"),
     "filters": ("filters", "sketches"),
     "learners": ("learners",),

@@ -17,11 +17,11 @@ from holdfast.adversaries import Gradients, Replay
 from holdfast.audit import HoldfastWarning
 from holdfast.certificates.certificate import Certificate
 from holdfast.certificates.certified import Certified
+from holdfast.checks import Check, Guarded, LabelCheck
 from holdfast.domains import Ball, Box, Simplex
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.game import Filtered
 from holdfast.gate import Gate
-from holdfast.guard import Check, Guarded, LabelCheck
 from holdfast.journal import Journal
 from holdfast.lazy_imports import lazy_names
 from holdfast.levels.level import Level

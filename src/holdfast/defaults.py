@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
+from holdfast.checks import FEATURES, GRADIENT, TARGET, Guarded, usual_checks
 from holdfast.filters import Everything
-from holdfast.guard import FEATURES, GRADIENT, TARGET, Guarded, usual_checks
 from holdfast.learners import Scaled
 from holdfast.losses import Logistic
 from holdfast.options import (

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from holdfast import protocols
+from holdfast.checks import Guarded
 from holdfast.game import Filtered
-from holdfast.guard import Guarded
 from holdfast.norms import L2
 from holdfast.protocols import Weights
-from holdfast.role_checks import check_role, role_of, rules_in
+from holdfast.roles import check_role, role_of, rules_in
 from holdfast.rounds import Round, Verdict, after_round
 from holdfast.vectors import ForecastWeights, ScaledWeights, Sparse
 

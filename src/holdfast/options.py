@@ -13,7 +13,7 @@ from holdfast import learners, losses
 from holdfast.domains import Ball, Box
 from holdfast.filters import Everything, Quantile, TopK, TopShare
 from holdfast.protocols import Filter, Learner, LipschitzLoss, Loss
-from holdfast.role_checks import Rule, check_role
+from holdfast.roles import Rule, check_role
 from holdfast.rule import replaced
 from holdfast.steady import Diagonal, Logits, Ridges
 from holdfast.steady.choice import ridges_for

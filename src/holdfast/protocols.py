@@ -5,7 +5,7 @@ filter may have, each with a default: a rule without its own method uses the def
 `HintedLearner` asks for more than `Learner` does, and only some games need it.
 
 A parameter of a rule that holds another rule is annotated with its role, `filter: Filter`. For several rules
-it is `learners: tuple[Learner, ...]`. `holdfast.role_checks` checks that the methods are there.
+it is `learners: tuple[Learner, ...]`. `holdfast.roles` checks that the methods are there.
 
 `@rule` gives every rule the optional methods, but mypy does not know this. So a rule that calls those of
 another has `self: Any`, or a variable such as `learner: Any = self.learner`.

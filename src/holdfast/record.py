@@ -10,7 +10,7 @@ import numpy as np
 from holdfast.adversaries.gradients import Gradients
 from holdfast.certificates.certificate import Certificate, certificate, quantile_certificate
 from holdfast.protocols import PlayerInDomain
-from holdfast.role_checks import check_role
+from holdfast.roles import check_role
 
 VERDICTS = ("sizes", "thresholds", "kept", "refused_by", "farthest")
 COLUMNS = ("losses", *VERDICTS, "products", "predictions", "gradients", "iterates")

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform, get_origin
 
 import numpy as np
 
-from holdfast.role_checks import VERBS, Rule, check_parts, role_of
+from holdfast.roles import VERBS, Rule, check_parts, role_of
 
 Made = TypeVar("Made")
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -194,7 +194,7 @@ def data(sparse):
     return X, y
 
 
-@pytest.mark.slow  # test_guard.py has one that compiles the same learner
+@pytest.mark.slow  # test_checks.py has one that compiles the same learner
 @pytest.mark.parametrize(
     "inner, is_sparse, target",
     [(LEARNER, False, True), (LEARNER, True, False), (hf.OGD(hf.Ball(1.0)), True, True)],

@@ -31,7 +31,7 @@ def behind_a_guard(name, target=True):
     return guarded(learner, hf.TopK(25), hf.TopK(25), hf.Everything())
 
 
-@pytest.mark.exhaustive  # compiling takes 10 s each, and test_guard.py has one of them
+@pytest.mark.exhaustive  # compiling takes 10 s each, and test_checks.py has one of them
 @every_learner
 def test_the_guard_around_a_scaled_learner_gives_the_same_bits_in_both_worlds(name):
     worlds = [

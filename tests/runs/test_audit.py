@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
-from holdfast.guard import first_refusal
+from holdfast.checks import first_refusal
 from holdfast.runs.audit import MEASURES, RoundLog, by_measure, with_times
 
 NAN = math.nan

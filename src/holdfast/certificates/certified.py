@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from holdfast.protocols import Player, PlayerInDomain, Weights
-from holdfast.role_checks import check_role
+from holdfast.roles import check_role
 from holdfast.rounds import Round, Verdict
 from holdfast.rule import rule
 from holdfast.sketches.heap import is_heap, replace_top, replace_top_row

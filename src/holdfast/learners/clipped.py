@@ -7,7 +7,7 @@ import numpy as np
 from holdfast.learners.needs import PassedOn
 from holdfast.norms import TINY
 from holdfast.protocols import HintedLearner, Learner
-from holdfast.role_checks import check_role
+from holdfast.roles import check_role
 from holdfast.rounds import Round
 from holdfast.rule import replaced, rule
 from holdfast.vectors import add, assign, dot

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from holdfast.audit import Audit
+from holdfast.checks import first_refusal
 from holdfast.defaults import PATIENCE
 from holdfast.dry_run import check_rule
 from holdfast.filters import TopShare
-from holdfast.guard import first_refusal
 from holdfast.options import Outliers, filter_of, is_auto, read_outliers, read_rows
 from holdfast.protocols import Filter, FilterOptions
 from holdfast.river.named_units import NEAR

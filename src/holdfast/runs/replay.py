@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from holdfast._compiled.compiling import WORTH_COMPILING
 from holdfast.adversaries import Replay
 from holdfast.certificates.certified import Certified
+from holdfast.checks import LabelCheck
 from holdfast.flatten import flatten, restore
 from holdfast.fleet.grouped_rounds import caller, group_rounds
 from holdfast.fleet.states import States
-from holdfast.guard import LabelCheck
 from holdfast.options import TERMINAL, is_auto, read_outliers
 from holdfast.play import play
 from holdfast.protocols import Filter

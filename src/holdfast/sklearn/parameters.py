@@ -22,7 +22,7 @@ from holdfast.learners import (
 from holdfast.learners.missing_cells import missing_with
 from holdfast.linear_model import LinearModels
 from holdfast.options import LEARNER, read_learner, read_loss, read_outliers
-from holdfast.role_checks import Rule
+from holdfast.roles import Rule
 from holdfast.sklearn.rows import filled
 from holdfast.steady import Logits, Ridges, Steady
 

@@ -10,7 +10,7 @@ from holdfast.filters import Everything, TopK, TopShare
 from holdfast.learners.bettors import Bettors
 from holdfast.losses import Absolute, Logistic
 from holdfast.protocols import Loss
-from holdfast.role_checks import Rule
+from holdfast.roles import Rule
 from holdfast.rule import replaced
 from holdfast.steady.hedge import Hedge
 from holdfast.steady.logits import Logits
