@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+from runs.small import called
 
 from holdfast.checks import first_refusal
 from holdfast.runs.audit import MEASURES, RoundLog, by_measure, with_times
+from holdfast.runs.run import open_run
 
 NAN = math.nan
 
@@ -100,3 +102,14 @@ def test_a_threshold_of_zero_is_the_warm_up():
     rounds = played([0.5, 9.0], [9.0, 9.0], [0.5, 0.5], thresholds=[1.0, 0.0, 1.0])
     warm = log.add(rounds, np.arange(2), np.arange(2), np.ones(2), {}, {}, 0, None, nothing)
     assert warm.tolist() == [0] and log.counts == {"warm-up": 1, "features": 1}
+
+
+def test_a_skipped_row_without_a_time_has_an_empty_one(tmp_path):
+    """Such as a row that cannot be read: the audit can still be."""
+    days = [f"2026-03-{1 + i // 24:02d} {i % 24:02d}:00:00" for i in range(90)]
+    lines = [f"{i % 7},{2 * (i % 7)},{day}\n" for i, day in enumerate(days)]
+    (tmp_path / "rows.csv").write_text("a,y,day\n" + "".join(lines) + "7\n")
+    args = (tmp_path / "rows.csv", "--target", "y", "--to", tmp_path / "run", "--quiet")
+    assert called("learn", *args)[0] == 0
+    assert called("audit", tmp_path / "run")[0] == called("verify", tmp_path / "run")[0] == 0
+    assert pa.concat_tables(open_run(tmp_path / "run").read("audit")).column("time")[-1].as_py() == ""

@@ -129,7 +129,8 @@ class RoundLog:
         columns |= {"size": decisive(sizes, refused_by), "threshold": decisive(thresholds, refused_by)}
         columns |= {"column": names, "value": values, "detail": details, "learned": learned(by, self.little)}
         if self.time is not None:
-            columns["time"] = pa.array(self.time.texts(times.take(pa.array(skipped))), pa.string())
+            texts = self.time.texts(times.take(pa.array(skipped)))
+            columns["time"] = pa.array([text or "" for text in texts], pa.string())
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
 
