@@ -17,18 +17,22 @@ PLAYERS = {
     "certified": ("--target", "y", "--no-scale", "--outliers", "8", "--learner", "ogd:5"),
     "labels": ("--target", "who"),
     "keys": ("--target", "y", "--key", "who"),
+    "own keys": ("--target", "y", "--key", "who", "--no-prior"),
     "old keys": ("--target", "y", "--key", "who", "--no-prior", "--evict", "200"),
 }
+WITH_WHO = ("labels", "keys", "own keys", "old keys")  # players that do not drop this column
 
 
-def rows_of(count, seed=3):
-    """Lines of a CSV file; some rows are wild."""
+def rows_of(count, seed=3, late=False):
+    """Lines of a CSV file; some rows are wild. With `late`, every 15 rows other keys begin."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(count, 2)).round(3)
     y = (X @ [1.0, -2.0] + 0.1 * rng.normal(size=count)).round(3)
     X[5::11] *= 1000.0
     y[7::13] += 500.0
     who = np.array(["p", "q", "r"])[rng.integers(0, 3, count)]
+    if late:
+        who = [f"{name}{i // 15 if i % 2 else ''}" for i, name in enumerate(who)]
     return [f"{a},{b},{w},{t}\n" for a, b, w, t in zip(*X.T, who, y, strict=True)]
 
 
@@ -40,7 +44,7 @@ class History:
 
     def __init__(self, folder, player, rows, checkpoint="30"):
         self.folder, self.args, self.lines = folder, (*PLAYERS[player], "--checkpoint", checkpoint), rows
-        if player not in ("labels", "keys", "old keys"):
+        if player not in WITH_WHO:
             self.args += ("--drop", "who")
         folder.mkdir(parents=True, exist_ok=True)
         self.run, self.source, self.count = folder / "run", folder / "rows.csv", 0
@@ -88,7 +92,7 @@ def digest(run, numbers=None):
             found.games._states.row(slot).tobytes() for slot in range(len(found.games._states))
         ]
     tables = {}
-    for name in ("audit", "sizes", "released"):
+    for name in ("audit", "sizes", "forecasts", "released"):
         parts = list(found.read(name))
         table = pa.concat_tables(parts).to_pydict() if parts else {}
         if numbers is not None and table:

@@ -17,7 +17,12 @@ from runs.histories import HEADER, PLAYERS, History, assert_same, digest, rows_o
 from runs.small import called, refused
 from samples import slow, thinned
 
+from holdfast.fleet.games import Games
+from holdfast.io import byte_stream
 from holdfast.runs import checkpoint_tree, run
+from holdfast.runs.audit import RoundLog
+from holdfast.runs.files import table_bytes
+from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import read_ledger, rows_in
 from holdfast.runs.run import open_run
 
@@ -217,11 +222,9 @@ def test_a_dry_run_says_how_long_by_the_seconds_of_the_rounds(tmp_path, monkeypa
         history.call("retract", history.run, "--rows", rows, "--quiet")
 
 
-@pytest.mark.parametrize(
-    ("more", "is_same", "words"), [((), False, "a new key"), (("--no-prior",), True, "errors")]
-)
-def test_without_a_prior_the_games_of_other_keys_stay_as_they_were(tmp_path, more, is_same, words):
-    """A dry run says why all keys are replayed: the prior, or else the errors of the run."""
+@pytest.mark.parametrize(("more", "is_same"), [((), False), (("--no-prior",), True)])
+def test_only_the_games_that_can_differ_are_played(tmp_path, monkeypatch, more, is_same):
+    """Without a prior it is that of the key; with a prior also those that began later."""
     whose = [f"k{i % 14}" if i < 140 or i % 2 else "late" for i in range(300)]
     cells = [line.split(",") for line in rows_of(300)]
     lines = [",".join([a, b, who, y]) for (a, b, _, y), who in zip(cells, whose, strict=True)]
@@ -229,14 +232,86 @@ def test_without_a_prior_the_games_of_other_keys_stay_as_they_were(tmp_path, mor
     source.write_text(HEADER + "".join(lines))
     status, _, said = called("learn", source, "--target", "y", "--key", "who", *more, "--to", run, "--quiet")
     assert status == 0, said
-    before = states_of_keys(run)
+    before, played = states_of_keys(run), []
+    late = 0 if is_same else whose.count("late")
     _, out, _ = called("retract", run, "--key", "k1", "--dry-run")
-    assert "of all keys" in out and words in out
-    assert called("retract", run, "--key", "k1", "--quiet")[0] == 0
+    assert f"Only {late} of them are played, of {1 if is_same else 2} key" in out
+    play = Games.play
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Games, "play", lambda games, keys, *rest: played.append(keys) or play(games, keys, *rest)
+        )
+        assert called("retract", run, "--key", "k1", "--quiet")[0] == 0
+    assert sum(map(len, played)) - open_run(run).upkeep.pool.counts.sum() <= late + (0 if is_same else 100)
     after = states_of_keys(run)
     assert set(before) - set(after) == {"k1"}
     assert all(before[key] == after[key] for key in after if key != "late" or is_same)
     assert (before["late"] == after["late"]) == is_same
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--no-sizes",), "--no-sizes"),
+        (("--no-prior", "--evict", "200"), "--evict"),
+        (("--learner", "adagrad"), "not recorded"),  # as in a folder of an earlier version
+    ],
+)
+def test_without_a_record_all_games_are_played(tmp_path, monkeypatch, more, words):
+    lines, kept = rows_of(90), without([40], rows_of(90))
+    bad, clean = (tmp_path / name for name in ("bad", "clean"))
+    if words == "not recorded":
+        monkeypatch.setattr(RoundLog, "add_forecasts", lambda *args: None)
+    for folder, rows in ((bad, lines), (clean, kept[0])):
+        folder.mkdir()
+        (folder / "rows.csv").write_text(HEADER + "".join(rows))
+        args = ("--target", "y", "--key", "who", *more, "--to", folder / "run", "--quiet")
+        assert called("learn", folder / "rows.csv", *args)[0] == 0
+    _, out, _ = called("retract", bad / "run", "--rows", "40", "--dry-run")
+    assert "the rounds of all keys" in out and words in out
+    assert called("retract", bad / "run", "--rows", "40", "--quiet")[0] == 0
+    assert_same(bad / "run", clean / "run", kept[1])
+
+
+@pytest.mark.parametrize("target", ["y", "sign"])
+def test_rounds_are_read_as_they_were_from_a_source_with_blank_and_wrong_lines(tmp_path, monkeypatch, target):
+    """Blocks without a row that is played are not decoded: the audit, with times, is made of the record."""
+    monkeypatch.setattr(byte_stream, "BLOCK", 400)
+    cells = [line.strip().split(",") for line in rows_of(300)]
+    days = [f"2026-03-{1 + i // 24:02d} {i % 24:02d}:00:00" for i in range(300)]
+    lines = []
+    for i, ((a, b, _, y), day) in enumerate(zip(cells, days, strict=True)):
+        who, sign = "p" if 100 < i < 120 else f"q{i % 2}", "up" if float(y) > 0.0 else "down"
+        lines.append(f"{a},{b},{who},{y},{sign},{day}\n")
+    lines[50], lines[180] = lines[50].replace(",q", ",,q", 1), "1,x,q1,2,up,2026-03-08 12:00:00\n"
+    lines[250] = "7\n"
+    lines.insert(200, "\n")
+    kept, numbers = without(range(102, 121), lines)
+    drop, runs = "sign" if target == "y" else "y", []
+    for name, rows in (("bad", lines), ("clean", kept)):
+        folder = tmp_path / name
+        folder.mkdir()
+        runs.append(folder / "run")
+        (folder / "rows.csv").write_text("a,b,who,y,sign,day\n" + "".join(rows))
+        args = ("--target", target, "--drop", drop, "--key", "who", "--no-prior", "--to", runs[-1], "--quiet")
+        assert called("learn", folder / "rows.csv", *args)[0] == 0
+    out = called("retract", runs[0], "--key", "p", "--dry-run")[1]
+    assert "Only 0 of them are played, of 1 key" in out
+    assert called("retract", runs[0], "--key", "p", "--quiet")[0] == 0
+    assert_same(runs[0], runs[1], numbers)
+
+
+def test_a_record_of_other_rows_is_noticed(tmp_path):
+    history = History(tmp_path / "history", "own keys", rows_of(60))
+    history.learn(60)
+    table, name = next(open_run(history.run).read("forecasts")), "forecasts/part-000000.parquet"
+    other = table.set_column(0, "row", pa.array(table.column("row").to_numpy() + 1))
+    Folder(history.run).write_alone(name, table_bytes(other))
+    before = digest(history.run)
+    for command in ("verify", "retract"):
+        answer = called(command, history.run, *(("--rows", "20") if command == "retract" else ()))
+        assert refused(answer) and "other rows than sizes" in answer[2]
+    assert digest(history.run) == before
 
 
 def states_of_keys(run):
@@ -309,13 +384,15 @@ def test_a_run_without_earlier_states_is_learned_again_from_the_start(tmp_path, 
     assert_same(history.run, clean.run, without(rows, lines)[1])
 
 
-def test_rows_of_several_sources_are_taken_back(tmp_path):
+@pytest.mark.parametrize("player", ["adagrad", "keys", "own keys"])
+def test_rows_of_several_sources_are_taken_back(tmp_path, monkeypatch, player):
+    monkeypatch.setattr(byte_stream, "BLOCK", 200)
     lines = rows_of(200)
     parts = []
     for first in (0, 80, 130):
         parts.append(tmp_path / f"part-{first}.csv")
         parts[-1].write_text(HEADER + "".join(lines[first : {0: 80, 80: 130, 130: 200}[first]]))
-    run, clean = tmp_path / "run", History(tmp_path / "clean", "adagrad", without([70, 85, 199], lines)[0])
+    run, clean = tmp_path / "run", History(tmp_path / "clean", player, without([70, 85, 199], lines)[0])
     assert called("learn", *parts, *clean.args, "--to", run, "--quiet")[0] == 0
     assert called("retract", run, "--rows", "70,85,199", "--quiet")[0] == 0
     clean.learn(197)
@@ -328,6 +405,16 @@ def test_rows_of_several_sources_are_taken_back(tmp_path):
     clean.learn(227)
     numbers = without([70, 85, 199], [*lines, *new])[1]
     assert_same(run, clean.run, numbers)
+    later = rows_of(40, seed=10)
+    parts[0].write_text(parts[0].read_text() + "".join(later))  # it has grown after others were learned
+    assert called("learn", parts[0], "--into", run, "--quiet")[0] == 0
+    assert called("retract", run, "--rows", "71,250", "--quiet")[0] == 0
+    gone = [70, 71, 85, 199, 250]
+    left, numbers = without(gone, [*lines, *new, *later])
+    again = History(tmp_path / "again", player, left)
+    again.learn(len(left))
+    assert_same(run, again.run, numbers)
+    assert not called("verify", run)[0]
 
 
 def test_rows_that_are_named_again_and_again_are_counted_once_and_take_no_memory():

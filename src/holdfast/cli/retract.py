@@ -36,8 +36,9 @@ def add(parser: ArgumentParser) -> None:
         (
             "Take rows back from the run in RUN: learn again without them, from the last state before them.\n"
             "Afterwards the run has the same bits as one that never saw these rows. The source must still\n"
-            "be there, and is checked. Until the end the run stays as it was. The ledger of the run records\n"
-            "what was taken back, when and why; holdfast restore undoes it."
+            "be there, and is checked. Until the end the run stays as it was. With keys, only the keys that\n"
+            "can differ are learned again, if the run has recorded the answers of the others. The ledger of\n"
+            "the run records what was taken back, when and why; holdfast restore undoes it."
         ),
         [
             "holdfast retract meter.run --rows 120-180,999 --why 'in kW' --dry-run",
@@ -97,12 +98,15 @@ def _check(options: Namespace) -> None:
 
 def _rows(options: Namespace, found: "Run") -> "np.ndarray":
     from holdfast.runs import choosing
+    from holdfast.runs.recorded import has_record
     from holdfast.runs.rereading import find_files
 
     if options.rows is not None:
         return choosing.by_number(found, options.rows)
     if options.file is not None:
         return choosing.by_file(options.file, reading_of(options))
+    if options.key is not None and has_record(found):
+        return choosing.by_key(found, options.key)
     files = find_files(found, options.source)
     if options.between is not None:
         return choosing.by_time(found, files, options.time, *options.between)
@@ -147,7 +151,7 @@ def carry_out(options: Namespace, found: "Run", plan: "Callable[[], Plan] | None
         if options.dry_run:
             return _tell_plan(options, found, planned)
         again, entry = retraction.begin(found, planned, options.source), planned.entry
-        if planned.node is None and not options.quiet and not options.json:
+        if planned.node is None and planned.changed is None and not options.quiet and not options.json:
             print_note("there is no earlier state before these rows: learning from the start")
     bar = progress_for(options.quiet, options.json)
     with contextlib.closing(again.folder), handled_by(signals.store):
@@ -181,15 +185,18 @@ def _tell_plan(options: Namespace, found: "Run", plan: "Plan") -> int:
     about = plan.about()
     answer: dict[str, Any] = {"rows": len(about.rows), "first_row": plan.first, "rounds": rounds}
     answer |= {"from_round": found.trace.rounds - rounds, "of_rounds": found.trace.rounds, "seconds": seconds}
+    how_long = f", about {seconds:.1f} s" if seconds is not None else ""
+    keys = f" These are the rounds of all keys: {plan.why_all}." if found.settings.key is not None else ""
+    if plan.changed is not None:
+        names, played = len(plan.changed.keys), plan.changed.rounds
+        answer |= {"keys": names, "played": played}
+        keys = (
+            f" Only {played:,} of them are played, of {names:,} key{'s' if names != 1 else ''}: "
+            "what other keys answered is recorded."
+        )
     if options.json:
         print_json(answer)
         return DONE
-    how_long = f", about {seconds:.1f} s" if seconds is not None else ""
-    keys = ""
-    if found.settings.key is not None:
-        why = "the errors of the run and the widths of its intervals are made of all"
-        why = "a new key starts from what others have learned" if found.settings.has_prior() else why
-        keys = f" These are the rounds of all keys: {why}."
     what = f"{answer['rows']:,} row{'s' if answer['rows'] != 1 else ''}, the first is row {plan.first:,}"
     what = f"to undo entry {about.number} ({about.words()})" if plan.entry.of else what
     tell(

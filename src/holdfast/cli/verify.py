@@ -16,6 +16,7 @@ from holdfast.runs.folder import Folder
 from holdfast.runs.ledger import read_ledger
 from holdfast.runs.manifest import TABLES, TREE, part_name
 from holdfast.runs.model import FILE, read_model
+from holdfast.runs.recorded import read_rounds
 from holdfast.runs.run import Run, open_run
 from holdfast.terminal import DONE, WRONG, print_error, print_json, tell
 
@@ -89,6 +90,8 @@ def _check_contents(path: str | Path) -> None:
         for _ in run.read(table):  # raises if a part cannot be read
             pass
     retracted = read_ledger(run).retracted()
+    for _ in read_rounds(run):  # raises if a part of the forecasts has other rows than that of the sizes
+        pass
     for table in ("audit", "sizes"):
         for part in run.read(table, ["row"]):
             if np.isin(part.column("row").to_numpy(), retracted).any():

@@ -154,6 +154,12 @@ class Games:
         """Arguments of `play_groups` that have the types of all calls with such rows."""
         return example(self.player, self._first_state(), rows.replay(y, self.loss), self.keyed)
 
+    def begin(self) -> None:
+        """Let the games of all keys begin, also of those that have not played."""
+        new = len(self.keys) * len(self.labels) - len(self._states)
+        self._states.begin(new)
+        self.counts = np.concatenate([self.counts, np.zeros((new, len(COUNTS)), np.int64)])
+
     # -- what the games have learned
 
     def names(self) -> list[tuple[int, int]]:
@@ -236,6 +242,15 @@ class Games:
         """Add games, but not their keys."""
         self._states.add(states.states)
         self.counts = np.concatenate([self.counts, states.counts])
+
+    def adopt(self, others: "Games", keys: Sequence[str]) -> None:
+        """Take the states of these keys from other games."""
+        self.begin()
+        mine, theirs = self.indices(keys), others.indices(keys)
+        slots, places = self.slots(mine), others.slots(theirs)
+        self._states.put(slots, others._states, places)
+        self.counts[slots] = others.counts[places]
+        self.table.change(mine)
 
     def load_keys(self, table: KeyTable, order: np.ndarray, refuse: Refuse) -> None:
         """Continue with the keys of this table, which are the games that were added, in this order.

@@ -83,6 +83,16 @@ class States:
         row = self.rows[slot] if slot < len(self.rows) else b""
         return self._unpack(row) if len(row) else self.first[slot % len(self.first)]
 
+    def begin(self, count: int) -> None:
+        """Add so many new games at the end."""
+        labels = len(self.first)
+        self.rows += [self._pack(self.first[slot % labels]) for slot in range(len(self), len(self) + count)]
+
+    def put(self, slots: np.ndarray, others: "States", places: np.ndarray) -> None:
+        """Replace these games by those of others."""
+        for slot, place in zip(slots.tolist(), places.tolist(), strict=True):
+            self.rows[slot] = others.rows[place]
+
     def add(self, rows: Sequence[bytes]) -> None:
         """Add games at the end, from their packed rows."""
         self.rows += rows

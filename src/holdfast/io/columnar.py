@@ -37,6 +37,10 @@ class RowBlock(NamedTuple):
     row: int
 
     @property
+    def lines(self) -> int:
+        return self.data.num_rows
+
+    @property
     def mark(self) -> Mark:
         return {
             "offset": 0,

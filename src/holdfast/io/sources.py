@@ -193,6 +193,7 @@ class Piece(NamedTuple):
     record: Any = None  # of the source, as of the last row (`holdfast.runs.source_records`)
     places: np.ndarray | None = None  # of the rows in the block, from `first` on; None if all are there
     times: Any = None  # the cells of `Layout.time`, as Arrow has them; None without such a column
+    recorded: Any = None  # what their games answered before (`holdfast.runs.recorded`)
 
     def done(self, count: int) -> int:
         """How many rows of the block are over after the first `count` of this piece, at least one."""
@@ -211,6 +212,7 @@ class Piece(NamedTuple):
             faults=faults,
             also=also,
             times=None if self.times is None else self.times.take(pa.array(chosen)),
+            recorded=None if self.recorded is None else self.recorded.take(chosen),
             places=chosen if self.places is None else self.places[chosen],
         )
 

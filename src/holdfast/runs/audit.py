@@ -15,7 +15,7 @@ from holdfast.runs import ledger
 
 MEASURES = ("features", "target", "gradient")
 MISSING, NO_TARGET = "a cell is missing", "the target is missing"
-_TOO_LARGE = "a number is infinite, or too large to compute with"
+TOO_LARGE = "a number is infinite, or too large to compute with"
 _NONE = np.zeros(0, np.int64)
 _SCHEMAS = {
     "released": pa.schema({"row": pa.int64(), "round": pa.int64(), "file": pa.string()}),
@@ -43,11 +43,14 @@ class RoundLog:
         keyed: bool,
         little: bool = False,
         time: Time | None = None,
+        forecasts: bool = False,
     ) -> None:
         """`checks` are those of the player. `by_target`: targets have a filter. `little`: as in `Audit`.
 
-        `time` is the column that says when a row was measured, if there is one.
+        `time` is the column that says when a row was measured, if there is one. `forecasts`: also record what
+        is needed so that a game with the same rows is not played again (`holdfast.runs.recorded`).
         """
+        self.with_forecasts = forecasts
         self.labels, self.checks, self.little, self.time = labels, checks, little, time
         self.by_target, self.with_sizes, self.keyed = by_target, sizes, keyed
         # Rounds by reason; by the first, if games of several labels skip one.
@@ -55,6 +58,15 @@ class RoundLog:
         self._blamed: list[np.ndarray] = []  # the columns of the skipped rounds since `take_blamed`
         self._counted = _NONE  # rounds that the game of another label has skipped
         self.clear()
+
+    def add_forecasts(self, played: Any, rows: np.ndarray, y: np.ndarray) -> None:
+        """Record the answers of the only game of each key; `y` has the targets as the source has them."""
+        if self.with_forecasts:
+            found = {"row": rows, "y": y, "forecast": played.predictions}
+            for place, check in enumerate(self.checks):
+                found |= {f"threshold_{check}": played.thresholds[:, place]}
+                found |= {f"size_{check}": played.sizes[:, place]}
+            self.put("forecasts", pa.table({name: found[name] for name in self.schema("forecasts").names}))
 
     def clear(self) -> None:
         self._skipped: list[pa.Table] = []
@@ -84,12 +96,13 @@ class RoundLog:
         keys: Any,
         blame: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
         times: Any = None,
+        describe: Callable[[np.ndarray, dict[str, Any]], None] = lambda skipped, columns: None,
     ) -> np.ndarray:
         """Record rounds of the games of one label: those that were skipped, and the sizes of all.
 
         `times` are the cells of the column `time`. `blame` names the column and its value, from the reasons
-        and the indices of the skipped rounds. Returns the indices of those that are skipped in the warm-up,
-        unless another game has skipped them.
+        and the indices of the skipped rounds; `describe` may replace what is said of them. Returns the
+        indices of those that are skipped in the warm-up, unless another game has skipped them.
         """
         self.waiting += len(rows)
         self._keep(played, y, place)
@@ -114,7 +127,7 @@ class RoundLog:
         details = np.full(len(by), "", object)
         for i in np.flatnonzero(by == NOT_READABLE):
             number = int(skipped[i])
-            details[i] = faults.get(number) or missing.get(number, _TOO_LARGE)
+            details[i] = faults.get(number) or missing.get(number, TOO_LARGE)
         new = ~np.isin(rounds[skipped], self._counted)
         for reason, count in Counter(by[new].tolist()).items():
             self.counts[reason] = self.counts.get(reason, 0) + count
@@ -123,14 +136,15 @@ class RoundLog:
         for i in np.flatnonzero(np.isin(skipped, list(faults))):  # what was no number is only in the detail
             fault = faults[int(skipped[i])]
             names[i], values[i] = fault.columns[0] if isinstance(fault, WrongCell) else "", math.nan
-        self._blamed.append(names[new & (by != WARM_UP)])
         columns = {"round": rounds[skipped], "row": rows[skipped], "reason": by}
         columns |= {"check": checks_of(self.checks, refused_by)}
         columns |= {"size": decisive(sizes, refused_by), "threshold": decisive(thresholds, refused_by)}
         columns |= {"column": names, "value": values, "detail": details, "learned": learned(by, self.little)}
         if self.time is not None:
-            texts = self.time.texts(times.take(pa.array(skipped)))
-            columns["time"] = pa.array([text or "" for text in texts], pa.string())
+            texts = [""] * len(skipped) if times is None else self.time.texts(times.take(pa.array(skipped)))
+            columns["time"] = np.array([text or "" for text in texts], object)
+        describe(skipped, columns)
+        self._blamed.append(names[new & (by != WARM_UP)])
         self._skipped.append(self._table(columns, place, None if keys is None else keys.take(skipped)))
         return skipped[new & (by == WARM_UP)]
 
@@ -170,6 +184,10 @@ class RoundLog:
             columns |= {"target": pa.float64()}
         elif "gradient" in self.checks:
             columns |= {"gradient": pa.float64(), "positive": pa.bool_()}
+        if table == "forecasts":
+            more = [f"threshold_{check}" for check in self.checks]
+            more += [f"size_{check}" for check in self.checks if check not in columns]  # not in `sizes`
+            return pa.schema({"row": pa.int64()} | dict.fromkeys(("y", "forecast", *more), pa.float64()))
         if table == "audit":
             columns = {"round": pa.int64(), "row": pa.int64(), "reason": pa.string()}
             columns |= {"check": pa.string()}

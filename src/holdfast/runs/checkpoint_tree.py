@@ -1,5 +1,6 @@
 """States of a run at earlier rounds, few of them, so that rows are taken back without learning all again."""
 
+import bisect
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -74,8 +75,19 @@ class CheckpointTree:
         """The last state that has no row from this one on; None if there is none but the first state."""
         return max((node for node in self.nodes if node.row < row), default=None, key=lambda n: n.round)
 
+    def has(self, round: int) -> bool:
+        """Whether there is a state after this round."""
+        return round in self._waiting or any(node.round == round for node in self.nodes)
+
     def _kept(self, rounds: int) -> set[int]:
-        return {number * INTERVAL for number in keep(rounds // INTERVAL)}
+        """The rounds of the states to keep: the last one up to each multiple that is wanted.
+
+        After a retraction states may be at other rounds than multiples (`holdfast.runs.recorded`).
+        """
+        there = sorted({*(node.round for node in self.nodes), *self._waiting})
+        wanted = (number * INTERVAL for number in keep(rounds // INTERVAL))
+        places = (bisect.bisect_right(there, round) - 1 for round in wanted)
+        return {there[place] for place in places if place >= 0}
 
 
 def read_nodes(found: Any) -> list[Node]:

@@ -77,6 +77,12 @@ def by_value(run: Run, files: Files, column: str, value: str) -> np.ndarray:
     return rows_with(run, files, column, test)
 
 
+def by_key(run: Run, key: str) -> np.ndarray:
+    """The rows of a key, as the run has recorded them."""
+    tables = (table.filter(pc.field("key") == key) for table in run.read("sizes", ["row", "key"]))
+    return np.concatenate([np.zeros(0, np.int64), *(table.column("row").to_numpy() for table in tables)])
+
+
 def by_time(run: Run, files: Files, column: str, begin: str, end: str) -> np.ndarray:
     """The rows with a time, or a number, from `begin` to `end`, both included. A date is its whole day.
 

@@ -12,7 +12,7 @@ from holdfast.io.typed import is_count
 FORMAT = "holdfast manifest 1"
 FILE = "manifest.json"
 # Folders of numbered parts, of which a checkpoint has the first ones:
-TABLES = ("audit", "sizes", "released", "released_rows", "ledger")
+TABLES = ("audit", "sizes", "forecasts", "released", "released_rows", "ledger")
 STATES, TREE = "states", "tree"  # of these it names the parts that it needs
 PARTS = dict.fromkeys(TABLES, "parquet") | {STATES: "safetensors", TREE: "safetensors"}  # all folders
 REPLAY = "replay"  # a folder of its own, while rows are taken back (`holdfast.runs.retraction`)

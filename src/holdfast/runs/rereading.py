@@ -13,6 +13,7 @@ from holdfast.io.following import candidates
 from holdfast.io.rows import TEXT
 from holdfast.io.sources import Piece, Source, pieces
 from holdfast.runs.inputs import Columns, Inputs, Item, SourceEnd
+from holdfast.runs.recorded import RecordedRounds
 from holdfast.runs.source_records import SourceRecord, file_of, last_row
 from holdfast.terminal import quoted
 
@@ -121,8 +122,12 @@ class LearnedRows:
         begun: Sequence[SourceRecord],
         without: np.ndarray,
         changes: Sequence[Change] = (),
+        recorded: RecordedRounds | None = None,
     ) -> None:
-        """`changes`: what is done between rows; those before the first row are left out."""
+        """`changes`: what is done between rows; those before the first row are left out. `recorded` has what
+        the games answered that have not changed.
+        """
+        self._recorded = recorded
         self._run, self._files, self._begun, self._without = run, files, list(begun), without
         self._records, self._rounds = list(run.sources), run.trace.rounds
         self._changes = [each for each in changes if each[0] >= last_row(begun)]
@@ -130,8 +135,8 @@ class LearnedRows:
         self._read, self.is_waited_for, self._stopped = 0, False, False
 
     def rows(self, piece: Piece) -> int:
-        """About how many rounds there are."""
-        return self._rounds
+        """About how many rounds are played."""
+        return self._rounds if self._recorded is None else self._recorded.played
 
     def stop(self) -> None:
         self._stopped = True
@@ -152,17 +157,30 @@ class LearnedRows:
 
     def _of_source(self, place: int, source: Source) -> Iterator[Item]:
         record, run = self._records[place], self._run
-        begun = self._begun[place] if place < len(self._begun) else record._replace(mark=None, done=0, last=0)
-        mark, skip = (begun.mark, begun.done) if begun.mark is not None else (None, 0)
+        mark = self._begun[place].mark if place < len(self._begun) else None
         first = last_row(self._begun[: place + 1])
-        for piece in pieces(source, source.blocks(mark), run.layout, run.target, run.settings.key, skip):
-            rows = piece.rows + record.base
-            kept = _of_record(self._records, place, rows) & (rows > first) & ~np.isin(rows, self._without)
-            now = record._replace(mark=piece.mark, ended=False)
-            read = self._span(source, piece.read)
-            piece = piece._replace(rows=rows, place=place, record=now, read=read)
-            yield from self._with_changes(piece if kept.all() else piece.only(np.flatnonzero(kept)))
-            if rows[-1] >= record.last_row or self._stopped:
+        blocks: Any = source.blocks(mark)
+        for number, block in enumerate(blocks):
+            last = min(record.base + block.row + block.lines - 1, record.last_row)
+            found = None if self._recorded is None else self._recorded.until(last)
+            # The place of a row in a block is known if all rows of the block are those of this record.
+            whole = number > 0 and record.base + block.row > last_row(self._records[:place])
+            if self._recorded is None or found is None or self._recorded.need_source(found) or not whole:
+                some: Any = pieces(source, [block], run.layout, run.target, run.settings.key)
+            else:
+                some, found = [self._recorded.piece(found, block, source.span(block))], None
+            for piece in some:
+                rows = piece.rows + (record.base if piece.recorded is None else 0)
+                kept = _of_record(self._records, place, rows) & (rows > first) & ~np.isin(rows, self._without)
+                now = record._replace(mark=piece.mark, ended=False)
+                read = self._span(source, piece.read)
+                piece = piece._replace(rows=rows, place=place, record=now, read=read)
+                piece = piece if kept.all() else piece.only(np.flatnonzero(kept))
+                if found is not None:
+                    places = np.searchsorted(found.numbers("row"), piece.rows)
+                    piece = piece._replace(recorded=found.take(places))
+                yield from self._with_changes(piece)
+            if last >= record.last_row or self._stopped:
                 break
 
     def _with_changes(self, piece: Piece) -> Iterator[Item]:

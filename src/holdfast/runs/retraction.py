@@ -22,13 +22,20 @@ from holdfast.runs.folder import Folder
 from holdfast.runs.learning import learn
 from holdfast.runs.ledger import RELEASE, RESTORE, RETRACT, Entry, Ledger, read_ledger
 from holdfast.runs.manifest import REPLAY, STATES, TABLES, TREE, part_name, part_number
+from holdfast.runs.recorded import Changed, RecordedRounds, changed_keys, has_record
 from holdfast.runs.release import release_again
 from holdfast.runs.rereading import Change, LearnedRows, find_files
 from holdfast.runs.run import Run, open_run
 from holdfast.runs.source_records import last_row
 
 _EVERY = (math.inf, 30.0)  # rounds and seconds between checkpoints
-_PLACED = {"audit": "row", "sizes": "row", "released": "round"}  # tables, and what their entries come after
+_RECORDED = 0.3  # the time of a round that is not played, over that of one that is
+_PLACED = {
+    "audit": "row",
+    "sizes": "row",
+    "forecasts": "row",
+    "released": "round",
+}  # tables, and what their entries come after
 _NOTHING_LEFT = "no row would be left in the run: remove its folder instead"
 
 
@@ -39,6 +46,9 @@ class Plan(NamedTuple):
     ledger: Ledger  # with the entry
     first: int  # everything before this row stays
     node: Node | None  # the state to begin from; None for the first one
+    part: int  # the first part of the tables that has an entry after it
+    changed: Changed | None  # the keys that are played, if the answers of all others are recorded
+    why_all: str  # else why not, in a run with keys
 
     def about(self) -> Entry:
         """The entry whose rows it is about: the new one, or the one that it undoes."""
@@ -52,7 +62,10 @@ class Plan(NamedTuple):
         """About how long that takes, at the speed of the run so far; None if it is unknown."""
         if not run.times.seconds or not run.trace.rounds:
             return None
-        return run.times.seconds * self.rounds_again(run) / run.trace.rounds
+        rounds = float(self.rounds_again(run))
+        if self.changed is not None:
+            rounds = _RECORDED * (rounds - self.changed.rounds) + self.changed.rounds
+        return run.times.seconds * rounds / run.trace.rounds
 
 
 def to_retract(run: Run, rows: np.ndarray, why: str = "") -> Plan:
@@ -69,21 +82,60 @@ def to_retract(run: Run, rows: np.ndarray, why: str = "") -> Plan:
         )
     if len(rows) >= run.trace.rounds:
         raise RunError(_NOTHING_LEFT)
-    return _plan(run, ledger, ledger.next(RETRACT, rows, last, why), int(rows[0]))
+    return _plan(run, ledger, ledger.next(RETRACT, rows, last, why))
 
 
 def to_restore(run: Run, number: int, why: str = "") -> Plan:
     """A plan to undo this entry of the ledger."""
     ledger = read_ledger(run)
-    undone = ledger.to_undo(number)
+    ledger.to_undo(number)
     none = np.zeros(0, np.int64)
-    first = undone.after + 1 if undone.what == RELEASE else int(undone.rows[0])
-    entry = ledger.next(RESTORE, none, last_row(run.sources), why, number)
-    return _plan(run, ledger, entry, first)
+    return _plan(run, ledger, ledger.next(RESTORE, none, last_row(run.sources), why, number))
 
 
-def _plan(run: Run, ledger: Ledger, entry: Entry, first: int) -> Plan:
-    return Plan(entry, ledger.plus(entry), first, run.tree.before(first))
+def _plan(run: Run, ledger: Ledger, entry: Entry) -> Plan:
+    after = ledger.plus(entry)
+    first = _first_row(after)
+    node = run.tree.before(first)
+    part = _first_part_after(run, node)
+    return Plan(entry, after, first, node, part, _changed(run, after, node, part), _why_all(run, after, part))
+
+
+def _first_row(ledger: Ledger) -> int:
+    """The first row that the last entry is about: everything before it stays."""
+    about = ledger.entries[(ledger.entries[-1].of or len(ledger.entries)) - 1]
+    return about.after + 1 if about.what == RELEASE else int(about.rows[0])
+
+
+def _changed(run: Run, ledger: Ledger, node: Node | None, part: int) -> Changed | None:
+    """The keys that must be played, if only rows are taken back and the answers of other keys are known."""
+    if _why_all(run, ledger, part):
+        return None
+    return changed_keys(run, ledger.entries[-1].rows, _at(run, node), part)
+
+
+def _why_all(run: Run, ledger: Ledger, part: int) -> str:
+    """Why all games are played again; empty if only some."""
+    settings = run.settings
+    reasons = {
+        "the run has no keys": settings.key is None,
+        "they were learned with --no-sizes": not settings.sizes,
+        "with --evict, which keys are removed depends on the number of rounds": settings.evict is not None,
+        "forecasts are recorded for numbers and for two labels": len(run.games.labels) > 1,
+        "their forecasts were not recorded": not has_record(run, part),
+        "an entry is undone": ledger.entries[-1].what != RETRACT,
+        "rows were released": bool(ledger.active(RELEASE)),
+    }
+    return next((why for why, holds in reasons.items() if holds), "")
+
+
+def _at(run: Run, node: Node | None) -> Run:
+    """The run as it was at an earlier state, or before its first round."""
+    earlier = Run(run.folder, run.config)
+    if node is not None:
+        header = load_checkpoint(earlier, part_name(TREE, node.number), run.folder)
+        earlier.sources, earlier.log.counts = header.sources, header.counts
+    return earlier
 
 
 # -- the second run
@@ -106,7 +158,7 @@ def begin(run: Run, plan: Plan, named: Sequence[str] = ()) -> Run:
             again.sources, again.log.counts = header.sources, header.counts
         again.tree = run.tree.until(node.round if node is not None else 0)
         again.states.number_after(run.states)
-        first = _first_part_after(run, node)
+        first, again.changed = plan.part, plan.changed
         older = [pair for pair in run.folder.replaced if pair[0] < first]
         folder.replaced = (*older, (first, run.parts))
         again.parts = run.parts
@@ -132,7 +184,10 @@ def resume(run: Run) -> tuple[Run, Entry] | None:
             return None
         again.check_states()
         again.clean_up()
-        return again, _ledger_of(run, again).entries[-1]
+        ledger = _ledger_of(run, again)
+        node = run.tree.before(_first_row(ledger))
+        again.changed = _changed(run, ledger, node, again.folder.replaced[-1][0])
+        return again, ledger.entries[-1]
 
 
 def discard(run: Run) -> bool:
@@ -156,7 +211,13 @@ def replay(run: Run, again: Run, named: Sequence[str], progress: Any, stopped: C
     ledger, after = _ledger_of(run, again), last_row(again.sources)
     files = find_files(run, named, after)
     changes = [_release_change(run, again, entry) for entry in ledger.active(RELEASE)]
-    rows = LearnedRows(run, files, again.sources, ledger.retracted(), changes)
+    recorded, first = None, _first_row(ledger)
+    if again.changed is not None:
+        recorded = RecordedRounds(run, again.changed, ledger.retracted(), again)
+        later = [each for each in run.tree.nodes if each.row >= first]
+        changes = [(each.row, _adopt(run, each)) for each in later]
+        changes.append((last_row(run.sources), _adopt(run, None)))
+    rows = LearnedRows(run, files, again.sources, ledger.retracted(), changes, recorded)
     learn(again, rows, rows.items(), _EVERY, progress, stopped)
     if stopped():
         return False
@@ -245,6 +306,19 @@ def _release_change(run: Run, again: Run, entry: Entry) -> Change:
         now.checkpoint()
 
     return entry.after, change
+
+
+def _adopt(run: Run, node: Node | None) -> Callable[[Run], None]:
+    """What takes the games that are not played from an earlier state, or from the run as it is."""
+
+    def adopt(now: Run) -> None:
+        assert now.changed is not None
+        games, played = run.games if node is None else _at(run, node).games, set(now.changed.keys.to_pylist())
+        now.games.adopt(games, [key for key in games.keys if key not in played])
+        if node is not None and now.trace.rounds and not now.tree.has(now.trace.rounds):
+            now.take_state()
+
+    return adopt
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdfast.fleet.games import Games
+from holdfast.fleet.grouped_rounds import KEEP
 from holdfast.fleet.key_table import KeySums
 from holdfast.fleet.parts import StateParts
 from holdfast.fleet.prior import Upkeep, next_upkeep
@@ -40,6 +41,7 @@ from holdfast.runs.config import Config, read_config
 from holdfast.runs.folder import Folder
 from holdfast.runs.manifest import STATES, TREE, part_name
 from holdfast.runs.model import RowMeasure, errors_of, margins_of, predictions_of, targets_of
+from holdfast.runs.recorded import Changed, Recorded
 from holdfast.runs.results import result_files, write_metrics
 from holdfast.runs.source_records import SourceRecord
 from holdfast.runs.trace import Skips, Trace
@@ -68,9 +70,12 @@ class Run:
         self.states, self.tree = StateParts(), CheckpointTree()
         by_target, core = self.regression and settings.scale, self.player.core()
         checks = self.player.check_names()
+        recorded = settings.sizes and keyed and settings.evict is None and len(labels) == 1
         self.log = RoundLog(
-            labels, checks, by_target, settings.sizes, keyed, core.learns_little(), layout.time()
+            labels, checks, by_target, settings.sizes, keyed, core.learns_little(), layout.time(), recorded
         )
+        # If not None, only games of these keys are played; the others may be as after an earlier round.
+        self.changed: Changed | None = None
         self.trace = Trace(0 if keyed else layout.feature_count())
         self.trace.wide &= not keyed
         self.sources: list[SourceRecord] = []
@@ -110,12 +115,16 @@ class Run:
             start += count
             done, last = piece.done(start), int(piece.rows[start - 1]) - piece.record.base
             self.note_source(piece.place, piece.record._replace(done=done, last=last))
-            if self.tree.next_round(self.trace.rounds - 1) == self.trace.rounds:
-                state = EarlierState.of(self)
-                self.tree.add(self, state, state.byte_count())
+            if self.tree.next_round(self.trace.rounds - 1) == self.trace.rounds and not self.changed:
+                self.take_state()
             if after(piece):
                 return True
         return False
+
+    def take_state(self) -> None:
+        """Add the state of now to the earlier ones."""
+        state = EarlierState.of(self)
+        self.tree.add(self, state, state.byte_count())
 
     def note_source(self, place: int, record: SourceRecord) -> None:
         """Replace the record of a source, or add it."""
@@ -127,7 +136,7 @@ class Run:
 
     def _play(self, piece: Piece, start: int, stop: int) -> None:
         features, y, rows = piece.features.part(start, stop), piece.y[start:stop], piece.rows[start:stop]
-        known = y
+        known, recorded = y, piece.recorded and piece.recorded.part(start, stop)
         faults = {i - start: fault for i, fault in piece.faults.items() if start <= i < stop}
         missing = {int(i): MISSING for i in np.flatnonzero(features.missing())}
         missing |= {int(i): NO_TARGET for i in np.flatnonzero(np.isnan(y))}
@@ -153,7 +162,7 @@ class Run:
             self.games.table.touch(keys, rounds)
             self.upkeep.play(keys, self.keys.sums, targets, features, self.compiling.compiled)
         for label, target in enumerate(targets):
-            columns = self.games.play(keys, label, features, target, self.compiling.compiled)
+            columns = self._answers_of(recorded, keys, label, features, target)
             blamed = partial(self._blame, features, y, columns.farthest)
             outcomes[:, label] = columns.predictions
             kept &= columns.kept
@@ -161,9 +170,9 @@ class Run:
             mine = first == label
             both = [by_measure(each, self.log.checks) for each in (columns.sizes, columns.thresholds)]
             measures[..., mine] = np.array(both)[..., mine]
-            warm[
-                self.log.add(columns, rounds, rows, target, faults, missing, label, names, blamed, times)
-            ] = True
+            noted = (columns, rounds, rows, target, faults, missing, label, names, blamed, times)
+            warm[self.log.add(*noted, *([recorded.describe] if recorded else ()))] = True
+            self.log.add_forecasts(columns, rows, known)
         margins, thresholds = margins_of(self.target, outcomes), measures[1, 0]
         predicted = predictions_of(self.target, margins)
         errors = errors_of(self.target, margins, predicted, y)
@@ -181,6 +190,21 @@ class Run:
         self.keys.set_thresholds(len(self.games.keys), keys, thresholds)
         if names is not None:
             self.keys.add(len(self.games.keys), keys, errors, kept, warm)
+
+    def _answers_of(
+        self, recorded: Recorded | None, keys: np.ndarray, label: int, features: Any, y: np.ndarray
+    ) -> Any:
+        """The columns of these rounds: as recorded, or played."""
+        if recorded is None:
+            return self.games.play(keys, label, features, y, self.compiling.compiled)
+        self.games.begin()
+        columns, again = recorded.columns(self.log.checks), np.flatnonzero(recorded.again)
+        if len(again):
+            some = (keys[again], label, features.take(again), y[again], self.compiling.compiled)
+            played = self.games.play(*some)
+            for name in KEEP:
+                getattr(columns, name)[again] = getattr(played, name)
+        return columns
 
     def learn_released(self, piece: Piece, places: np.ndarray, player: Any) -> np.ndarray:
         """Learn from these rows of a piece with another player; return those learned from.
