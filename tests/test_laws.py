@@ -39,7 +39,7 @@ modules = [
     hf.domains,
     hf.filters,
     hf.game,
-    hf.guard,
+    hf.checks,
     hf.intervals,
     hf.learners,
     hf.losses,

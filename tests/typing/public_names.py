@@ -13,10 +13,10 @@ if TYPE_CHECKING:
         adversaries,
         audit,
         bounds,
+        checks,
         domains,
         filters,
         game,
-        guard,
         intervals,
         learners,
         levels,
@@ -115,10 +115,10 @@ if TYPE_CHECKING:
         keyed: KeyedRecord = hf.play_many(player_of, hf.Replay(X, y, hf.Logistic()), keys=y)
         one = player.Player(player_of, dim=2)
         decided: hf.Verdict = one.learn(np.ones(2), 1.0, hf.Logistic())
-        by_label = guard.LabelCheck(measures.Gradient(), hf.TopK(1))
-        checks = (guard.Check(measures.Target(), hf.TopK(1)), by_label)
-        guarded = guard.Guarded(hf.OGD(hf.Ball(1.0)), checks)
-        usual = guard.Guarded(hf.OGD(hf.Ball(1.0)), guard.usual_checks(hf.TopK(1)))
+        by_label = checks.LabelCheck(measures.Gradient(), hf.TopK(1))
+        both = (checks.Check(measures.Target(), hf.TopK(1)), by_label)
+        guarded = checks.Guarded(hf.OGD(hf.Ball(1.0)), both)
+        usual = checks.Guarded(hf.OGD(hf.Ball(1.0)), checks.usual_checks(hf.TopK(1)))
         gate = hf.Gate(hf.TopK(1))
         answer: bool = gate.keep(1.0)
         journal = hf.Journal(one, every=10)
