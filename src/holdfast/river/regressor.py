@@ -31,7 +31,8 @@ class RobustRegressor(RobustEstimator, base.MiniBatchRegressor):
         outliers: "auto", a share such as 0.05 or "5%", a count, or a filter: how many rows may be wrong.
             "auto" tolerates 15 % of wrong rows and 15 % of wrong targets. 0 keeps every row that is finite.
         loss: "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of
-            holdfast. `Huber(knee)` and `EpsilonInsensitive(epsilon)` are in units of the target.
+            holdfast. The knee of `Huber` and the epsilon of `EpsilonInsensitive` count in the unit found for
+            the target, about its standard deviation.
         learner: `holdfast.steady.Ridges` with other memories, or None for the default.
         memory: "auto" or a number of rows: the longest memory of a regression. "auto" is for ever.
         patience: "auto" or a number of rows: so many bad rows in a row are withstood, and after a change of

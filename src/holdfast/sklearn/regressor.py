@@ -36,9 +36,9 @@ class RobustRegressor(RegressorMixin, LearningEstimator):
         share rules for a while: of n rows, 0.4 n and never more than `patience` may be wrong. So shares below
         0.4 all mean the same in the first 2,500 rows.
     loss : "absolute_error", "squared_error", "huber", "pinball", "epsilon_insensitive", or a loss of holdfast
-        Such as `holdfast.Pinball(0.9)`. With scale=True the units of `Huber(knee)` and
-        `EpsilonInsensitive(epsilon)` are those of the target. A learner that is made for another loss is
-        refused.
+        Such as `holdfast.Pinball(0.9)`. With scale=True the knee of `Huber` and the epsilon of
+        `EpsilonInsensitive` count in the unit that the model finds for the target, about its standard
+        deviation: 0.1 is a tenth of it. A learner that is made for another loss is refused.
     learner : a learner or the name of one
         By default "second_order", `holdfast.steady.Ridges`: four ridge regressions that forget at different
         rates. With more than 300 columns it is "first_order": the same, and a row costs O(columns). Sparse
