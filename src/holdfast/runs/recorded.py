@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from holdfast.fleet.grouped_rounds import KEEP
 from holdfast.fleet.prior import ROWS_OF_KEY, next_upkeep
-from holdfast.io.rows import DenseRows, SparseRows
+from holdfast.io.rows import DenseRows
 from holdfast.io.sources import Piece
 from holdfast.play import empty_columns
 from holdfast.runs.audit import MISSING, NO_TARGET, TOO_LARGE
@@ -127,11 +127,8 @@ class RecordedRounds:
 
     def piece(self, found: Recorded, block: Any, read: tuple[float, float] | None) -> Piece:
         """A piece with these rounds of a block, none of which is played: its features are zeros."""
-        count, dim = len(found.again), self._run.layout.feature_count()
-        features: DenseRows | SparseRows = DenseRows(np.zeros((count, dim)))
-        if self._run.layout.is_sparse():
-            nothing = np.zeros(0, np.int64)
-            features = SparseRows(np.zeros(0), nothing, np.zeros(count + 1, np.int64), dim)
+        # Sparse rows are those of svmlight, which has no column for a key.
+        features = DenseRows(np.zeros((len(found.again), self._run.layout.feature_count())))
         rows, places = found.numbers("row"), found.numbers("place")
         keys, faults = found.table.column("key").combine_chunks(), found.faults()
         y, mark = found.numbers("y"), block.mark
